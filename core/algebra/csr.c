@@ -255,24 +255,3 @@ void scl_csr_fill(const scl_csr *a, size_t first, size_t rows, scl_dtype dtype, 
       scl_set_number(row, dtype, (size_t)a->columns[k], scl_csr_value(a, k));
   }
 }
-
-void scl_csr_product(const scl_csr *a, const double *b, size_t k, double *out) {
-  memset(out, 0, a->rows * k * sizeof *out);
-  for (size_t i = 0; i < a->rows; i++)
-    for (int64_t e = a->starts[i]; e < a->starts[i + 1]; e++) {
-      const double value = scl_csr_value(a, e);
-      const double *row = b + (size_t)a->columns[e] * k;
-      for (size_t c = 0; c < k; c++)
-        out[i * k + c] += value * row[c];
-    }
-}
-
-void scl_csr_adjoint(const scl_csr *a, const double *r, size_t k, double *out) {
-  for (size_t i = 0; i < a->rows; i++)
-    for (int64_t e = a->starts[i]; e < a->starts[i + 1]; e++) {
-      const double value = scl_csr_value(a, e);
-      double *row = out + (size_t)a->columns[e] * k;
-      for (size_t c = 0; c < k; c++)
-        row[c] += value * r[i * k + c];
-    }
-}

@@ -72,5 +72,8 @@ void scl_csr_fill(const scl_csr *a, size_t first, size_t rows, scl_dtype dtype, 
  * the calling thread: each number is a sum in the order of columns, or of rows. */
 void scl_csr_product(const scl_csr *a, const double *b, size_t k, double *out);
 void scl_csr_adjoint(const scl_csr *a, const double *r, size_t k, double *out);
+/* The same bits on the pool's threads. */
+void scl_csr_product_parallel(const scl_csr *a, const double *b, size_t k, double *out);
+void scl_csr_adjoint_parallel(const scl_csr *a, const double *r, size_t k, double *out);
 
 #endif

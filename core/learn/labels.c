@@ -105,18 +105,36 @@ static void note_classes(coded_source *self, const scl_matrix *labels) {
   }
 }
 
-/* scl_source_class.read. y NULL: only the features are wanted. */
-static scl_status read_coded(scl_source *source, size_t first, size_t count, scl_matrix *x,
-                             scl_matrix *y, scl_error *error) {
-  coded_source *self = (coded_source *)source;
+/* Read rows into x or, of sparse rows, into csr. y NULL: only the features are wanted. */
+static scl_status read_rows(coded_source *self, size_t first, size_t count, scl_matrix *x,
+                            scl_csr *csr, scl_matrix *y, scl_error *error) {
+  return csr != NULL ? scl_source_sparse(self->from, first, count, csr, y, error)
+                     : scl_source_read(self->from, first, count, x, y, error);
+}
+
+static scl_status read_and_code(coded_source *self, size_t first, size_t count, scl_matrix *x,
+                                scl_csr *csr, scl_matrix *y, scl_error *error) {
   scl_matrix labels = {0};
-  if (y == NULL) return scl_source_read(self->from, first, count, x, NULL, error);
+  if (y == NULL) return read_rows(self, first, count, x, csr, NULL, error);
   SCL_TRY(scl_matrix_create(count, 1, SCL_DTYPE_FLOAT64, &labels, error));
-  scl_status status = scl_source_read(self->from, first, count, x, &labels, error);
-  if (status == SCL_STATUS_OK) status = code_rows(&self->classes, &labels, first, y, error);
+  scl_status status = read_rows(self, first, count, x, csr, &labels, error);
+  if (status == SCL_STATUS_OK) {
+    status = code_rows(&self->classes, &labels, first, y, error);
+    if (status != SCL_STATUS_OK && csr != NULL) scl_csr_release(csr);
+  }
   if (status == SCL_STATUS_OK) note_classes(self, &labels);
   scl_matrix_release(&labels);
   return status;
+}
+
+static scl_status read_coded(scl_source *source, size_t first, size_t count, scl_matrix *x,
+                             scl_matrix *y, scl_error *error) {
+  return read_and_code((coded_source *)source, first, count, x, NULL, y, error);
+}
+
+static scl_status read_coded_csr(scl_source *source, size_t first, size_t count, scl_csr *x,
+                                 scl_matrix *y, scl_error *error) {
+  return read_and_code((coded_source *)source, first, count, NULL, x, y, error);
 }
 
 static void destroy_coded(scl_source *source) {
@@ -124,7 +142,8 @@ static void destroy_coded(scl_source *source) {
   scl_release(source);
 }
 
-static const scl_source_class coded_class = {.read = read_coded, .destroy = destroy_coded};
+static const scl_source_class coded_class = {
+    .read = read_coded, .read_sparse = read_coded_csr, .destroy = destroy_coded};
 
 size_t scl_source_classes_seen(scl_source *coded) {
   if (coded->class != &coded_class) return 0;
@@ -151,7 +170,9 @@ scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_so
                                   .cols = from->cols,
                                   .targets = scl_classes_targets(classes),
                                   .random_access = from->random_access,
-                                  .parallel = from->parallel},
+                                  .parallel = from->parallel,
+                                  .sparse = from->sparse,
+                                  .entries = from->entries},
                          .from = from,
                          .classes = {values, classes->count, classes->strangers},
                          .values = values,

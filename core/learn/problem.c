@@ -193,6 +193,8 @@ static scl_problem problem_of(const scl_training *training, const scl_flow *flow
       .hold_out = scl_problem_hold_out,
       .held = scl_problem_held,
       .total = answer_total,
+      .csr = scl_flow_has_csr(flow) && scl_solver_reads_csr(solver),
+      .sparse_rows = scl_problem_sparse_rows,
       .keep = scl_problem_keep,
       .rounding = flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) &&
                           scl_flow_whole(flow) == SCL_WHOLE_NONE
@@ -262,6 +264,7 @@ void scl_problem_close(solve_context *s) {
   scl_held_destroy(s->held);
   scl_row_facts_destroy(s->facts);
   scl_release(s->reduced_rows);
+  scl_csr_release(&s->csr);
   if (s->in_features != NULL) scl_row_facts_destroy(s->in_features->facts);
   scl_release(s->in_features);
 }

@@ -34,10 +34,17 @@ static scl_status collect_rows(void *context, const scl_flow_block *block, scl_e
   return SCL_STATUS_OK;
 }
 
+/* The staged rows of the problem in memory, dense or sparse. */
+typedef struct staged_rows {
+  void *x;
+  scl_csr csr;
+} staged_rows;
+
 /* Memory and sizes of the products of pairs of row blocks, in the flow's dtype. */
 typedef struct outer_blocks {
   const scl_flow *flow;
-  const void *x;                      /* staged rows: rows x cols */
+  const void *x; /* staged rows: rows x cols, or sparse: */
+  const scl_csr *csr;
   void *left, *right, *product;       /* features of two blocks (block x D); block x block */
   size_t rows, block, cols, features; /* block: rows of a block */
 } outer_blocks;
@@ -45,6 +52,14 @@ typedef struct outer_blocks {
 /* phi (count x D) = the features of staged rows first .. first+count-1. */
 static scl_status features_of(const outer_blocks *d, size_t first, size_t count, void *phi,
                               scl_error *error) {
+  if (d->csr != NULL) {
+    scl_csr rows = scl_csr_slice(d->csr, first, count);
+    const scl_status status =
+        scl_map_apply_csr(d->flow->map, &rows, phi, (ptrdiff_t)d->features, error);
+    scl_csr_release(&rows);
+    scl_flow_subtract_pilot(d->flow, phi, (ptrdiff_t)d->features, count);
+    return status;
+  }
   const void *x = scl_at(d->x, d->flow->dtype, (ptrdiff_t)(first * d->cols));
   if (d->flow->map != NULL) {
     SCL_TRY(scl_map_apply(d->flow->map, x, (ptrdiff_t)d->cols, count, phi, (ptrdiff_t)d->features,
@@ -105,7 +120,7 @@ static scl_status match_rectangle(void *context, size_t first_row, size_t rows, 
 }
 
 /* Fill s->outer from the cells of one-hot features. */
-static scl_status match_cells(solve_context *s, const void *x, scl_error *error) {
+static scl_status match_cells(solve_context *s, const staged_rows *staged, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
   const size_t entries = scl_flow_entries(flow), rows = s->problem.rows;
   const double value = scl_map_entry_value(flow->map);
@@ -114,7 +129,10 @@ static scl_status match_cells(solve_context *s, const void *x, scl_error *error)
     return scl_fail_memory(error, rows * entries * sizeof *columns, "cells of all rows");
   matching m = {columns, entries, value * value};
   scl_status status =
-      scl_map_apply_cells(flow->map, x, (ptrdiff_t)scl_flow_cols(flow), rows, columns, error);
+      staged->csr.storage != NULL
+          ? scl_map_apply_csr_cells(flow->map, &staged->csr, columns, error)
+          : scl_map_apply_cells(flow->map, staged->x, (ptrdiff_t)scl_flow_cols(flow), rows, columns,
+                                error);
   if (status == SCL_STATUS_OK) status = scl_symmetric_fill(s->outer, match_rectangle, &m, error);
   scl_release(columns);
   return status;
@@ -137,7 +155,7 @@ double scl_dual_block_bytes(size_t rows, size_t d, scl_dtype dtype) {
 }
 
 /* Fill s->outer by products of features; memory for two blocks of features and their product. */
-static scl_status multiply_rows(solve_context *s, const void *x, scl_error *error) {
+static scl_status multiply_rows(solve_context *s, const staged_rows *staged, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
   const size_t size = scl_dtype_size(flow->dtype), d = s->problem.features, rows = s->problem.rows;
   const size_t block = block_of(rows, d, size);
@@ -145,7 +163,8 @@ static scl_status multiply_rows(solve_context *s, const void *x, scl_error *erro
   void *memory = scl_allocate_array(numbers, size);
   if (memory == NULL) return scl_fail_memory(error, numbers * size, "blocks of features");
   const outer_blocks blocks = {.flow = flow,
-                               .x = x,
+                               .x = staged->x,
+                               .csr = staged->csr.storage == NULL ? NULL : &staged->csr,
                                .left = memory,
                                .right = scl_at_mutable(memory, flow->dtype, (ptrdiff_t)(block * d)),
                                .product =
@@ -207,28 +226,43 @@ static scl_status centre_dual(solve_context *s, scl_error *error) {
   return status;
 }
 
-/* Fill s->outer and s->outer_targets; x is memory for the staged rows (n x cols). */
-static scl_status fill_outer(solve_context *s, void *x, scl_error *error) {
+/* Read the staged rows of the problem, and its targets into s->outer_targets. The caller releases
+ * *out, also after a failure. */
+static scl_status read_staged(solve_context *s, staged_rows *out, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
-  collecting c = {s, flow, x, s->outer_targets, 0, scl_flow_cols(flow), s->problem.targets};
-  SCL_TRY(scl_problem_walk_rows(s->training, collect_rows, &c, error));
-  SCL_TRY((scl_flow_entries(flow) > 0 ? match_cells : multiply_rows)(s, x, error));
+  const size_t bytes = s->problem.rows * scl_flow_cols(flow) * scl_dtype_size(flow->dtype);
+  if (scl_flow_is_sparse(flow)) {
+    SCL_TRY(scl_problem_gather_csr(&s->problem, &out->csr, error));
+    return scl_problem_responses(&s->problem, s->outer_targets, NULL, error);
+  }
+  out->x = scl_allocate(bytes + 1);
+  if (out->x == NULL) return scl_fail_memory(error, bytes, "the rows of a dual problem");
+  collecting c = {s, flow, out->x, s->outer_targets, 0, scl_flow_cols(flow), s->problem.targets};
+  return scl_problem_walk_rows(s->training, collect_rows, &c, error);
+}
+
+/* Fill s->outer and s->outer_targets. */
+static scl_status fill_outer(solve_context *s, const staged_rows *staged, scl_error *error) {
+  const scl_flow *flow = &s->training->flow;
+  SCL_TRY(scl_flow_has_csr(flow)       ? scl_csr_outer(&staged->csr, s->outer, error)
+          : scl_flow_entries(flow) > 0 ? match_cells(s, staged, error)
+                                       : multiply_rows(s, staged, error));
   return s->problem.intercept ? centre_dual(s, error) : SCL_STATUS_OK;
 }
 
 /* Allocate and fill s->outer and s->outer_targets. A failure leaves s->outer NULL. */
 static scl_status make_outer(solve_context *s, scl_error *error) {
-  const scl_flow *flow = &s->training->flow;
-  const size_t rows = s->problem.rows,
-               bytes = rows * scl_flow_cols(flow) * scl_dtype_size(flow->dtype);
+  const size_t rows = s->problem.rows, numbers = rows * s->problem.targets;
+  staged_rows staged = {0};
   scl_release(s->outer_targets);
-  s->outer_targets = scl_allocate_array(rows * s->problem.targets + 1, sizeof(double));
-  void *x = scl_allocate(bytes + 1);
-  scl_status status = x == NULL || s->outer_targets == NULL
-                          ? scl_fail_memory(error, bytes, "the rows of a dual problem")
+  s->outer_targets = scl_allocate_array(numbers + 1, sizeof(double));
+  scl_status status = s->outer_targets == NULL
+                          ? scl_fail_memory(error, numbers * sizeof(double), "targets")
                           : scl_symmetric_create(rows, &s->outer, error);
-  if (status == SCL_STATUS_OK) status = fill_outer(s, x, error);
-  scl_release(x);
+  if (status == SCL_STATUS_OK) status = read_staged(s, &staged, error);
+  if (status == SCL_STATUS_OK) status = fill_outer(s, &staged, error);
+  scl_csr_release(&staged.csr);
+  scl_release(staged.x);
   if (status != SCL_STATUS_OK) {
     scl_symmetric_destroy(s->outer);
     s->outer = NULL;

@@ -1,7 +1,7 @@
 /* What the files of problems share: problem.c opens, solves and closes them; problem_walk.c,
  * problem_normal.c, problem_passes.c, problem_turns.c, problem_divided.c, problem_log.c,
- * problem_dual.c, problem_minibatch.c, problem_holdout.c and problem_reduced.c answer what a solver
- * may ask. */
+ * problem_dual.c, problem_minibatch.c, problem_holdout.c, problem_csr.c and problem_reduced.c answer
+ * what a solver may ask. */
 #ifndef SCULLERY_PROBLEM_INTERNAL_H
 #define SCULLERY_PROBLEM_INTERNAL_H
 
@@ -83,6 +83,7 @@ struct solve_context {
   scl_held *held;        /* NULL: none */
   scl_row_facts *facts;  /* NULL: no pass was replayed yet */
   scl_progress progress; /* of the solver */
+  scl_csr csr;           /* all its rows, of sparse ones (problem_csr.c); no storage: not made */
   size_t profiled;       /* its mark in a profile */
 };
 
@@ -288,6 +289,29 @@ scl_status scl_adjoint_add(scl_adjoint *a, const scl_run *run, const double *r, 
 /* out (D x k) = the sum Phi'r = unit o V'r + base (1'r)', each V'r and 1'r rounded once; base NULL:
  * zeros. */
 void scl_adjoint_value(const scl_adjoint *a, const double *unit, const double *base, double *out);
+
+/* problem_csr.c: sparse rows. */
+
+/* Rows start .. start+count-1 of a block's sparse rows, as a view without a reference. */
+scl_csr scl_block_csr(const scl_flow_block *block, size_t start, size_t count);
+/* Rows of the leaves of sums over sparse rows (scl_problem_leaf_rows): so many that adding up the D
+ * numbers of a leaf is little work beside its rows. */
+size_t scl_csr_leaf_rows(const scl_flow *flow, size_t least);
+/* Visit a run with its sparse rows, or, where the solver does not read them, see scl_show_rows. */
+scl_status scl_show_csr(const scl_show *show, const scl_run *run, scl_error *error);
+/* *out = the problem's staged rows, where these are sparse (with or without a map), in the flow's
+ * dtype and the order of the walk; the caller releases it. */
+scl_status scl_problem_gather_csr(const scl_problem *problem, scl_csr *out, scl_error *error);
+scl_status scl_problem_sparse_rows(const scl_problem *problem, scl_const_csr *out,
+                                   scl_error *error);
+/* Visit a run of sparse rows as dense blocks of a part of its rows each, without groups and places:
+ * rows `at` .. of the run are row 0 .. of the block. */
+typedef scl_status (*scl_part_visit)(void *context, const scl_flow_block *part, size_t at,
+                                     scl_error *error);
+scl_status scl_run_densely(const scl_flow *flow, const scl_run *run, scl_part_visit visit,
+                           void *context, scl_error *error);
+/* Fill `outer` with the products of all pairs of rows. */
+scl_status scl_csr_outer(const scl_csr *rows, scl_symmetric *outer, scl_error *error);
 
 /* problem_dual.c. The bytes of the blocks from which Phi Phi' of n rows and d features is made. */
 double scl_dual_block_bytes(size_t rows, size_t d, scl_dtype dtype);

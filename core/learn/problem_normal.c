@@ -240,12 +240,31 @@ typedef struct reweighting {
   scl_reducer reducer;
 } reweighting;
 
+/* Add a dense part of a run of sparse rows. */
+typedef struct reweighting_part {
+  const reweighting *r;
+  const scl_run *run;
+  scl_sums *sums;
+} reweighting_part;
+
+static scl_status reweight_part(void *context, const scl_flow_block *part, size_t at,
+                                scl_error *error) {
+  const reweighting_part *p = context;
+  scl_flow_block block = *part;
+  block.weights = p->r->weights + p->run->rows.first + at;
+  return p->r->way->rows(p->sums, p->r->flow, &block, 0, 0, block.count, error);
+}
+
 /* Add one run of rows to the sums, with the solver's weights in place of the block's. */
 static scl_status reweight_run(void *context, const scl_run *run, scl_error *error) {
   reweighting *r = context;
   scl_flow_block block = *run->block;
   void *part;
   SCL_TRY(scl_reducer_at(&r->reducer, block.first, &part, error));
+  if (scl_flow_has_csr(r->flow)) {
+    reweighting_part p = {r, run, part};
+    return scl_run_densely(r->flow, run, reweight_part, &p, error);
+  }
   block.weights = r->room;
   memcpy(r->room + run->start, r->weights + run->rows.first, run->rows.count * sizeof *r->room);
   return r->way->rows(part, r->flow, &block, 0, run->start, run->start + run->rows.count, error);

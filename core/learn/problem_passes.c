@@ -72,6 +72,12 @@ static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, doub
  * The rows of a leaf (scl_problem_leaf_rows) are added in floating point, and leaves exactly: so the
  * sum does not depend on how leaves are divided among processes. */
 
+/* Whether rows are stored by their numbers that are not 0. */
+static bool has_entries(const passing *p) {
+  const scl_flow *flow = flow_of(p->problem);
+  return scl_flow_entries(flow) > 0 || scl_flow_has_csr(flow);
+}
+
 static scl_status open_leaves(passing *p, scl_error *error) {
   const size_t d = p->problem->features, bytes = (d * p->k + 1) * sizeof(double);
   leaves *l = &p->leaves;
@@ -80,7 +86,7 @@ static scl_status open_leaves(passing *p, scl_error *error) {
   l->sum = scl_allocate_zero(bytes);
   if (l->sum == NULL) return scl_fail_memory(error, bytes, "a sum over rows");
   SCL_TRY(scl_exact_create(d * p->k, &l->total, error));
-  if (scl_flow_entries(flow_of(p->problem)) > 0) return SCL_STATUS_OK;
+  if (has_entries(p)) return SCL_STATUS_OK;
   return scl_thin_open(flow_of(p->problem)->dtype, d, NULL, p->k, &l->thin, error);
 }
 
@@ -139,6 +145,11 @@ static scl_status pass_multiply(const passing *p, const scl_run *run, double *ou
     multiply_whole(p, run, out);
     return SCL_STATUS_OK;
   }
+  if (run->block->csr != NULL && flow_of(p->problem)->map == NULL) {
+    const scl_csr csr = scl_block_csr(run->block, run->start, rows->count);
+    scl_csr_product_parallel(&csr, p->in, p->k, out);
+    return SCL_STATUS_OK;
+  }
   if (rows->entries == 0)
     return scl_thin_product(&p->product, rows->count, rows->features.data,
                             rows->features.row_stride, out, error);
@@ -152,6 +163,11 @@ static scl_status add_adjoint(passing *p, const scl_run *run, const double *r, s
   const scl_rows *rows = &run->rows;
   if (p->exact.sum != NULL) return scl_adjoint_add(&p->exact, run, r, error);
   SCL_TRY(enter_leaf(p, run->block->first, error));
+  if (run->block->csr != NULL && flow_of(p->problem)->map == NULL) {
+    const scl_csr csr = scl_block_csr(run->block, run->start, rows->count);
+    scl_csr_adjoint_parallel(&csr, r, p->k, p->leaves.sum);
+    return SCL_STATUS_OK;
+  }
   if (rows->entries > 0) {
     sparse_adjoint(rows, r, p->k, p->leaves.sum);
     return SCL_STATUS_OK;
@@ -207,7 +223,7 @@ static size_t sweep_rows(const passing *p, const scl_run *run) {
                                                 : scl_dtype_size(flow->dtype);
   const double row = (double)p->problem->features * (double)size;
   const double fit = SWEEP_BYTES / row / SWEEP_ROWS;
-  if (run->block->bits != NULL || run->rows.entries > 0) return run->rows.count;
+  if (run->block->bits != NULL || has_entries(p)) return run->rows.count;
   return fit < 1 ? SWEEP_ROWS : fit > 64 ? 64 * SWEEP_ROWS : (size_t)fit * SWEEP_ROWS;
 }
 
@@ -265,7 +281,7 @@ static scl_status open_scaled(passing *p, scl_error *error) {
 /* Prepare the product with a; sparse rows need no preparation. */
 static scl_status open_product(passing *p, scl_error *error) {
   const scl_flow *flow = flow_of(p->problem);
-  if (scl_flow_entries(flow) > 0) return SCL_STATUS_OK;
+  if (has_entries(p)) return SCL_STATUS_OK;
   if (p->unit != NULL) return open_scaled(p, error);
   return scl_thin_open(flow->dtype, p->problem->features, p->in, p->k, &p->product, error);
 }

@@ -20,13 +20,15 @@ scl_flow scl_problem_flow(const scl_flow *of) {
   scl_flow flow = *of;
   flow.bits = scl_flow_has_bits(&flow);
   flow.whole = scl_flow_whole(&flow) != SCL_WHOLE_NONE;
+  flow.csr = true;
   return flow;
 }
 
 size_t scl_problem_leaf_rows(const scl_flow *flow) {
   enum { LEAST = 2048 };
-  const size_t rows = scl_flow_block_rows(flow);
-  return rows < LEAST && LEAST % rows == 0 ? LEAST : rows;
+  const size_t rows = scl_flow_block_rows(flow),
+               least = rows < LEAST && LEAST % rows == 0 ? LEAST : rows;
+  return scl_flow_has_csr(flow) ? scl_csr_leaf_rows(flow, least) : least;
 }
 
 /* Visit all blocks of features, or those of this process's part of the rows: cached ones if there
@@ -55,7 +57,9 @@ static scl_status walk_blocks(scl_training *training, bool part, scl_flow_visit 
 scl_status scl_problem_walk_rows(scl_training *training, scl_flow_visit visit, void *context,
                                  scl_error *error) {
   pthread_mutex_lock(&training->lock);
-  const scl_status status = scl_flow_walk(&training->flow, false, visit, context, error);
+  scl_flow flow = training->flow;
+  flow.csr = true;
+  const scl_status status = scl_flow_walk(&flow, false, visit, context, error);
   pthread_mutex_unlock(&training->lock);
   return status;
 }
@@ -70,7 +74,8 @@ typedef struct running {
 } running;
 
 /* Rows start .. start+count-1 of a block of the flow, as the table that a visit gets. All pointers
- * are borrowed from the block. Rows stored as bits or whole numbers have no features here. */
+ * are borrowed from the block. Sparse rows and rows stored as bits or whole numbers have no features
+ * here. */
 static scl_rows rows_of(const running *r, const scl_flow_block *block, size_t start, size_t count) {
   const scl_problem *problem = &r->solve->problem;
   const scl_flow *flow = flow_of(problem);
@@ -85,7 +90,7 @@ static scl_rows rows_of(const running *r, const scl_flow_block *block, size_t st
                    .targets = block->y + start * problem->targets,
                    .weights = block->weights == NULL ? NULL : block->weights + start,
                    .index = r->index + start};
-  if (block->bits != NULL || block->whole != NULL) return rows;
+  if (block->bits != NULL || block->whole != NULL || scl_flow_has_csr(flow)) return rows;
   if (block->entries == 0) {
     rows.features.data = scl_flow_row(flow, block, start);
     return rows;
@@ -173,7 +178,8 @@ scl_status scl_problem_walk_part(const scl_problem *problem, scl_run_visit visit
 static void convert_rows(const scl_show *show, const scl_run *run, size_t at, size_t count) {
   const scl_dtype dtype = show->problem->dtype;
   const size_t d = run->rows.features.cols;
-  if (run->block->entries > 0 || run->block->bits != NULL || run->block->whole != NULL) {
+  if (run->block->entries > 0 || run->block->bits != NULL || run->block->whole != NULL ||
+      run->block->csr != NULL) {
     scl_flow shown = *show->flow;
     shown.dtype = dtype;
     scl_flow_fill(&shown, run->block, run->start + at, count, show->room);
@@ -210,6 +216,9 @@ static scl_status show_converted(scl_show *show, const scl_run *run, scl_error *
 }
 
 scl_status scl_show_rows(scl_show *show, const scl_run *run, scl_error *error) {
+  const bool csr = run->block->csr != NULL && show->flow->map == NULL;
+  if (csr)
+    return show->problem->csr ? scl_show_csr(show, run, error) : show_converted(show, run, error);
   const bool sparse = run->block->entries > 0;
   /* Nothing to convert: sparse rows for a solver that reads these, or dense rows in its dtype. */
   const bool as_they_are = sparse ? show->problem->entries > 0

@@ -52,7 +52,7 @@ static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, mul
   const size_t d = scl_flow_features(flow);
   *out = (multiplier){.flow = flow, .a = a, .k = k};
   if (a == NULL) return scl_fail_memory(error, d * k * sizeof *a, "coefficients");
-  if (scl_flow_entries(flow) > 0) return SCL_STATUS_OK;
+  if (scl_flow_entries(flow) > 0 || scl_flow_has_csr(flow)) return SCL_STATUS_OK;
   if (flow->whole) return open_whole(out, error);
   return scl_thin_open(flow->dtype, d, a, k, &out->thin, error);
 }
@@ -60,6 +60,11 @@ static scl_status open_multiplier(const scl_flow *flow, double *a, size_t k, mul
 /* out (count x k) = rows start .. start+count-1 of the block times a. */
 static scl_status multiply_rows(const multiplier *m, const scl_flow_block *block, size_t start,
                                 size_t count, double *out, scl_error *error) {
+  if (block->csr != NULL && m->flow->map == NULL) {
+    const scl_csr rows = scl_block_csr(block, start, count);
+    scl_csr_product_parallel(&rows, m->a, m->k, out);
+    return SCL_STATUS_OK;
+  }
   if (block->entries > 0) {
     scl_sparse_product(block->columns + start * block->entries, block->entries, block->value, count,
                        m->a, m->k, out);
@@ -142,6 +147,7 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
   deciding d = {.intercept = intercept, .out = out};
   scl_flow walked = *flow;
   walked.whole = scl_flow_whole(flow) != SCL_WHOLE_NONE;
+  walked.csr = true;
   scl_status status = open_multiplier(
       &walked, stack_candidates(&candidate, 1, coefficients->rows, c), c, &d.by, error);
   if (status == SCL_STATUS_OK) status = scl_level_rows_create(&walked, &d.levels, error);
@@ -414,6 +420,7 @@ static scl_status judge_all(judging *job, scl_error *error) {
   scl_flow flow = *job->flow;
   flow.whole = scl_flow_whole(&flow) != SCL_WHOLE_NONE &&
                (job->count == 0 || job->candidates[0].model == NULL);
+  flow.csr = job->count == 0 || job->candidates[0].model == NULL;
   job->flow = &flow;
   /* A walk subtracts one pilot: the first that a candidate has. The constants of candidates with
    * another pilot make up for the difference (constant_about). */

@@ -213,6 +213,15 @@ scl_status scl_fitted_stage_create(scl_instance *instance, size_t cols, scl_fitt
   return SCL_STATUS_OK;
 }
 
+/* Whether the shifts of a stage of the simple form are all 0. */
+static bool shifts_nothing(const scl_fitted_stage *stage) {
+  const double *shift = scl_stage_numbers(&stage->fitted, 0);
+  size_t j = 0;
+  while (j < stage->cols_in && shift[j] == 0)
+    j++;
+  return j == stage->cols_in;
+}
+
 scl_status scl_fitted_stage_settle(scl_fitted_stage *stage, scl_error *error) {
   for (size_t i = 0; i < stage->state.count; i++)
     if (stage->state.arrays[i].data == NULL)
@@ -223,12 +232,19 @@ scl_status scl_fitted_stage_settle(scl_fitted_stage *stage, scl_error *error) {
                                     .width = stage->cols_in,
                                     .arrays = stage->state.arrays,
                                     .count = stage->state.count};
-  if (stage->instance == NULL) return scl_stage_check_rows(relevance_arrays, &stage->fitted, error);
+  if (stage->instance == NULL) {
+    SCL_TRY(scl_stage_check_rows(relevance_arrays, &stage->fitted, error));
+    stage->keeps_zeros = shifts_nothing(stage);
+    return SCL_STATUS_OK;
+  }
   SCL_TRY(scl_stage_shape(stage->instance, &stage->fitted, error));
   if (stage->fitted.width > INT32_MAX)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE, "stage.%s gives %zu columns, which are too many",
                     scl_fitted_stage_name(stage), stage->fitted.width);
   stage->cols_out = stage->fitted.width;
+  const scl_stage *table = scl_stage_table(stage->instance);
+  stage->keeps_zeros =
+      table->column != NULL ? shifts_nothing(stage) : scl_stage_takes_csr(stage->instance);
   return SCL_STATUS_OK;
 }
 
@@ -290,6 +306,47 @@ scl_status scl_fitted_stage_apply(const scl_fitted_stage *stage, const double *i
                                   : "-infinity",
                     j + 1);
   }
+  return SCL_STATUS_OK;
+}
+
+/* Check what a stage wrote for row i: columns ascend within the width, and numbers are finite. */
+static scl_status check_csr_row(const scl_fitted_stage *stage, const scl_csr_block *out, size_t i,
+                                scl_error *error) {
+  const char *name = scl_fitted_stage_name(stage);
+  for (int64_t k = out->starts[i]; k < out->starts[i + 1]; k++) {
+    const int32_t column = out->columns[k];
+    if (column < 0 || (size_t)column >= out->cols ||
+        (k > out->starts[i] && out->columns[k - 1] >= column))
+      return scl_fail(error, SCL_STATUS_INTERNAL,
+                      "stage.%s wrote columns of a sparse row that do not ascend, or are not below "
+                      "%zu",
+                      name, out->cols);
+    if (!isfinite(out->values[k]))
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "stage.%s gives %s in column %ld, and every number must be finite", name,
+                      isnan(out->values[k]) ? "NaN"
+                      : out->values[k] > 0  ? "infinity"
+                                            : "-infinity",
+                      (long)column + 1);
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_fitted_stage_apply_csr(const scl_fitted_stage *stage, const scl_const_csr *in,
+                                      const scl_csr_block *out, scl_error *error) {
+  const int64_t room = in->starts[in->rows] - in->starts[0];
+  if (stage->instance == NULL || scl_stage_table(stage->instance)->column != NULL)
+    scl_stage_scale_csr(in, scl_stage_numbers(&stage->fitted, 1), out);
+  else
+    SCL_TRY(scl_stage_apply_csr(stage->instance, &stage->fitted, in, out, error));
+  for (size_t i = 0; i < out->rows; i++)
+    if (out->starts[0] != 0 || out->starts[i + 1] < out->starts[i] || out->starts[i + 1] > room)
+      return scl_fail(error, SCL_STATUS_INTERNAL,
+                      "stage.%s wrote starts of sparse rows that do not ascend from 0, or more "
+                      "numbers than it got",
+                      scl_fitted_stage_name(stage));
+  for (size_t i = 0; i < out->rows; i++)
+    SCL_TRY(check_csr_row(stage, out, i, error));
   return SCL_STATUS_OK;
 }
 

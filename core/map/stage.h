@@ -4,7 +4,7 @@
 #ifndef SCULLERY_MAP_STAGE_H
 #define SCULLERY_MAP_STAGE_H
 
-#include "algebra/matrix.h"
+#include "algebra/csr.h"
 #include "plugin/stage.h"
 
 /* Named arrays, each of which owns its numbers. */
@@ -24,7 +24,8 @@ typedef struct scl_fitted_stage {
   size_t cols_in, cols_out;
   scl_stage_arrays state;
   scl_stage_state fitted; /* the same for the plugin */
-  size_t constant; /* how many columns were constant when a stage of the simple form was fitted */
+  bool keeps_zeros; /* a row's numbers that are 0 stay so, and scl_fitted_stage_apply_csr works */
+  size_t constant;  /* how many columns were constant when a stage of the simple form was fitted */
 } scl_fitted_stage;
 
 /* Statistics of columns that a stage is fitted from: mean, sum of squared deviations, min, max. */
@@ -69,6 +70,14 @@ scl_status scl_fitted_stage_scale(scl_fitted_stage *stage, const scl_column_mome
  * overlap. SCL_STATUS_BAD_DATA: a number of out is not finite. */
 scl_status scl_fitted_stage_apply(const scl_fitted_stage *stage, const double *in, size_t rows,
                                   ptrdiff_t stride, double *out, scl_error *error);
+/* The same of sparse rows, of a stage with keeps_zeros: out->rows and out->cols are those of the
+ * result, starts are written from 0, and there is room for the numbers of `in`.
+ * SCL_STATUS_INTERNAL: the stage wrote what are no sparse rows. */
+scl_status scl_fitted_stage_apply_csr(const scl_fitted_stage *stage, const scl_const_csr *in,
+                                      const scl_csr_block *out, scl_error *error);
+static inline bool scl_fitted_stage_keeps_zeros(const scl_fitted_stage *stage) {
+  return stage->keeps_zeros;
+}
 /* Apply stages in order to `rows` rows in one of two buffers with room for the widest rows at
  * `stride`. *result: the buffer with the last rows. */
 scl_status scl_fitted_stages_apply(const scl_fitted_stage *const *stages, size_t count,

@@ -55,9 +55,19 @@ static scl_status read_formed(scl_source *source, size_t first, size_t count, sc
   return y == NULL ? SCL_STATUS_OK : form_rows(&self->form, first, y, error);
 }
 
+static scl_status read_formed_csr(scl_source *source, size_t first, size_t count, scl_csr *x,
+                                  scl_matrix *y, scl_error *error) {
+  const formed_source *self = (const formed_source *)source;
+  SCL_TRY(scl_source_sparse(self->from, first, count, x, y, error));
+  const scl_status status = y == NULL ? SCL_STATUS_OK : form_rows(&self->form, first, y, error);
+  if (status != SCL_STATUS_OK) scl_csr_release(x);
+  return status;
+}
+
 static void destroy_formed(scl_source *source) { scl_release(source); }
 
-static const scl_source_class formed_class = {.read = read_formed, .destroy = destroy_formed};
+static const scl_source_class formed_class = {
+    .read = read_formed, .read_sparse = read_formed_csr, .destroy = destroy_formed};
 
 scl_status scl_source_formed(scl_source *from, const scl_target_form *form, scl_source **out,
                              scl_error *error) {
@@ -73,7 +83,9 @@ scl_status scl_source_formed(scl_source *from, const scl_target_form *form, scl_
                                    .cols = from->cols,
                                    .targets = from->targets,
                                    .random_access = from->random_access,
-                                   .parallel = from->parallel},
+                                   .parallel = from->parallel,
+                                   .sparse = from->sparse,
+                                   .entries = from->entries},
                           .from = from,
                           .form = {form->log, form->count, mean, scale}};
   *out = &self->base;

@@ -22,6 +22,10 @@ bool scl_solver_reads_sparse(const scl_instance *solver) {
   return scl_instance_ability(solver, SCL_ABILITY_SPARSE_ROWS) != NULL;
 }
 
+bool scl_solver_reads_csr(const scl_instance *solver) {
+  return scl_instance_ability(solver, SCL_ABILITY_CSR_ROWS) != NULL;
+}
+
 bool scl_solver_has_normal(const scl_instance *solver) {
   return scl_instance_ability(solver, SCL_ABILITY_NORMAL) != NULL;
 }

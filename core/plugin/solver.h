@@ -7,6 +7,8 @@
 /* Whether it takes blocks of this dtype, and sparse rows. */
 bool scl_solver_takes(const scl_instance *solver, scl_dtype dtype);
 bool scl_solver_reads_sparse(const scl_instance *solver);
+/* Whether it has SCL_ABILITY_CSR_ROWS. */
+bool scl_solver_reads_csr(const scl_instance *solver);
 /* Whether it can work from the normal equations (SCL_ABILITY_NORMAL). */
 bool scl_solver_has_normal(const scl_instance *solver);
 /* Whether it works on the rows of one process (SCL_ABILITY_ROWS_APART). */

@@ -86,3 +86,22 @@ scl_status scl_stage_apply(const scl_instance *stage, const scl_stage_state *fit
   scl_call_enter(&call, stage->component, "apply", error);
   return scl_call_leave(&call, table->apply(stage->self, fitted, &from, &to, error));
 }
+
+scl_status scl_stage_apply_csr(const scl_instance *stage, const scl_stage_state *fitted,
+                               const scl_const_csr *in, const scl_csr_block *out,
+                               scl_error *error) {
+  scl_call call;
+  scl_call_enter(&call, stage->component, "apply_csr", error);
+  return scl_call_leave(&call,
+                        scl_stage_table(stage)->apply_csr(stage->self, fitted, in, out, error));
+}
+
+void scl_stage_scale_csr(const scl_const_csr *in, const double *factor, const scl_csr_block *out) {
+  const int64_t first = in->starts[0];
+  for (size_t i = 0; i <= in->rows; i++)
+    out->starts[i] = in->starts[i] - first;
+  for (int64_t k = 0; k < out->starts[in->rows]; k++) {
+    out->columns[k] = in->columns[first + k];
+    out->values[k] = scl_csr_number(in, first + k) * factor[out->columns[k]];
+  }
+}

@@ -24,6 +24,12 @@ static inline bool scl_stage_learns(const scl_instance *stage) {
   return scl_stage_table(stage)->column != NULL || scl_stage_table(stage)->fit != NULL;
 }
 
+/* Whether it has the slot `apply_csr`. */
+static inline bool scl_stage_takes_csr(const scl_instance *stage) {
+  const scl_stage *table = scl_stage_table(stage);
+  return SCL_HAS(table, apply_csr) && table->apply_csr != NULL;
+}
+
 /* Slot `fit` of the general form. */
 scl_status scl_stage_fit(const scl_instance *stage, const scl_fitting *fitting, scl_error *error);
 /* Slot `column` for each column: shift and factor, `cols` numbers each. */
@@ -37,5 +43,10 @@ scl_status scl_stage_shape(const scl_instance *stage, scl_stage_state *fitted, s
 scl_status scl_stage_apply(const scl_instance *stage, const scl_stage_state *fitted,
                            const double *in, ptrdiff_t in_stride, size_t rows, double *out,
                            ptrdiff_t out_stride, scl_error *error);
+/* out (rows x width) = sparse rows; `apply_csr` of the general form. */
+scl_status scl_stage_apply_csr(const scl_instance *stage, const scl_stage_state *fitted,
+                               const scl_const_csr *in, const scl_csr_block *out, scl_error *error);
+/* The simple form without shifts: number j of a row times factor[j]. */
+void scl_stage_scale_csr(const scl_const_csr *in, const double *factor, const scl_csr_block *out);
 
 #endif

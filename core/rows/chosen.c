@@ -27,14 +27,38 @@ static scl_status read_chosen(scl_source *source, size_t first, size_t count, sc
   return SCL_STATUS_OK;
 }
 
+/* Slot `read_sparse`. */
+static scl_status read_chosen_csr(scl_source *source, size_t first, size_t count, scl_csr *x,
+                                  scl_matrix *y, scl_error *error) {
+  const scl_chosen *self = (const scl_chosen *)source;
+  scl_csr *rows = scl_allocate_zero((count + 1) * sizeof *rows);
+  if (rows == NULL) return scl_fail_memory(error, count * sizeof *rows, "rows of a source");
+  scl_status status = SCL_STATUS_OK;
+  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
+    scl_matrix one_y = {0};
+    if (y != NULL) one_y = row_of(y, i);
+    status = scl_source_sparse(self->from, self->rows[first + i], 1, &rows[i],
+                               y == NULL ? NULL : &one_y, error);
+  }
+  if (status == SCL_STATUS_OK && count > 0) status = scl_csr_join(rows, count, x, error);
+  if (status == SCL_STATUS_OK && count == 0)
+    status = scl_csr_create(0, source->cols, 0, SCL_DTYPE_FLOAT64, x, error);
+  for (size_t i = 0; i < count; i++)
+    scl_csr_release(&rows[i]);
+  scl_release(rows);
+  return status;
+}
+
 scl_chosen scl_source_choose(scl_source *from, const size_t *rows, size_t count) {
-  static const scl_source_class chosen_class = {.read = read_chosen};
+  static const scl_source_class chosen_class = {.read = read_chosen,
+                                                .read_sparse = read_chosen_csr};
   return (scl_chosen){.base = {.class = &chosen_class,
                                .rows = count,
                                .cols = from->cols,
                                .targets = from->targets,
                                .random_access = true,
-                               .parallel = from->parallel},
+                               .parallel = from->parallel,
+                               .sparse = from->sparse},
                       .from = from,
                       .rows = rows};
 }
@@ -46,11 +70,19 @@ static scl_status read_beginning(scl_source *source, size_t first, size_t count,
   return scl_source_read(from, first, count, x, y, error);
 }
 
+static scl_status read_beginning_csr(scl_source *source, size_t first, size_t count, scl_csr *x,
+                                     scl_matrix *y, scl_error *error) {
+  scl_source *from = ((const scl_beginning *)source)->from;
+  return scl_source_sparse(from, first, count, x, y, error);
+}
+
 scl_beginning scl_source_begin(scl_source *from, size_t count) {
-  static const scl_source_class beginning_class = {.read = read_beginning};
+  static const scl_source_class beginning_class = {.read = read_beginning,
+                                                   .read_sparse = read_beginning_csr};
   scl_beginning out = {*from, from};
   out.base.class = &beginning_class;
   out.base.rows = scl_min(count, from->rows);
+  out.base.entries = 0;
   return out;
 }
 

@@ -1,5 +1,5 @@
 /* Multisets of row fingerprints, as sorted arrays. */
-#include "rows/fingerprints.h"
+#include "rows/flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,15 +25,39 @@ static uint64_t mix_bits(uint64_t h) {
   return h ^ h >> 31;
 }
 
+/* Zeros are left out, so that sparse rows have the fingerprints of dense ones. */
+static uint64_t add_number(uint64_t h, size_t place, double number) {
+  uint64_t bits;
+  if (number == 0) return h;
+  memcpy(&bits, &number, sizeof bits);
+  return mix_bits((h + place) ^ bits) + 0x9e3779b97f4a7c15u;
+}
+
 uint64_t scl_fingerprint_of(uint64_t before, scl_dtype dtype, const void *numbers, size_t count) {
   uint64_t h = mix_bits(before + count * 0x9e3779b97f4a7c15u);
-  for (size_t i = 0; i < count; i++) {
-    const double number = scl_number(numbers, dtype, i) + 0.0;
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    h = mix_bits(h ^ bits) + 0x9e3779b97f4a7c15u;
-  }
+  for (size_t i = 0; i < count; i++)
+    h = add_number(h, i, scl_number(numbers, dtype, i));
   return h;
+}
+
+uint64_t scl_fingerprint_of_csr(uint64_t before, const scl_csr *rows, size_t row) {
+  uint64_t h = mix_bits(before + rows->cols * 0x9e3779b97f4a7c15u);
+  for (int64_t k = rows->starts[row]; k < rows->starts[row + 1]; k++)
+    h = add_number(h, (size_t)rows->columns[k], scl_csr_value(rows, k));
+  return h;
+}
+
+uint64_t scl_flow_fingerprint(const scl_flow *flow, const scl_flow_block *block, size_t i) {
+  const double weight = scl_flow_weight(block, i);
+  const size_t c = flow->source->targets;
+  uint64_t print =
+      block->csr != NULL
+          ? scl_fingerprint_of_csr(0, block->csr, i)
+          : scl_fingerprint_of(0, flow->dtype,
+                               scl_at(block->x, flow->dtype, (ptrdiff_t)i * block->x_stride),
+                               scl_flow_cols(flow));
+  if (c > 0) print = scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, block->y + i * c, c);
+  return scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, &weight, 1);
 }
 
 /* Order of qsort. */

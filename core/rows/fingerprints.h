@@ -4,7 +4,7 @@
 #ifndef SCULLERY_FINGERPRINTS_H
 #define SCULLERY_FINGERPRINTS_H
 
-#include "base/memory.h"
+#include "algebra/csr.h"
 
 typedef struct scl_fingerprints {
   uint64_t *values;
@@ -17,6 +17,8 @@ scl_status scl_fingerprints_add(scl_fingerprints *f, uint64_t value, scl_error *
 /* The fingerprint of `count` numbers after those of the fingerprint `before` (0: none). -0 counts
  * as 0. */
 uint64_t scl_fingerprint_of(uint64_t before, scl_dtype dtype, const void *numbers, size_t count);
+/* The same of a sparse row, as of its numbers with the zeros. */
+uint64_t scl_fingerprint_of_csr(uint64_t before, const scl_csr *rows, size_t row);
 
 /* The size of the intersection of two multisets. Sorts both. */
 size_t scl_fingerprints_common(scl_fingerprints *all, scl_fingerprints *some);

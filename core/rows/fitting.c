@@ -166,6 +166,7 @@ enum { GRID_ROWS = 2048, GRID_CHUNK = 64 };
 
 /* The smallest and the largest value of each feature, over the rows so far. */
 typedef struct ranging {
+  const scl_flow *flow; /* of the rows */
   const scl_map *map;
   size_t features, rows;
   double *least, *most;
@@ -178,8 +179,7 @@ static scl_status add_ranges(void *context, const scl_flow_block *block, scl_err
   const size_t d = r->features;
   for (size_t at = 0; at < block->count; at += GRID_CHUNK) {
     const size_t count = scl_min(GRID_CHUNK, block->count - at);
-    SCL_TRY(scl_map_apply(r->map, (const float *)block->x + (ptrdiff_t)at * block->x_stride,
-                          block->x_stride, count, r->phi, (ptrdiff_t)d, error));
+    SCL_TRY(scl_flow_apply_map(r->flow, r->map, block, at, count, r->phi, (ptrdiff_t)d, error));
     for (size_t i = 0; i < count; i++, r->rows++)
       for (size_t j = 0; j < d; j++) {
         const double number = (double)r->phi[i * d + j];
@@ -198,6 +198,8 @@ scl_status scl_flow_learn_grid(const scl_flow *flow, scl_map *map, scl_error *er
   first.source = &rows.base;
   first.weights = NULL;
   first.dtype = scl_map_dtype(map);
+  first.csr = true;
+  r.flow = &first;
   r.least = scl_allocate_zero((2 * r.features + 1) * sizeof *r.least);
   r.phi = scl_allocate_array(GRID_CHUNK * r.features + 1, sizeof *r.phi);
   scl_status status = SCL_STATUS_OK;

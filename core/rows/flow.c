@@ -1,20 +1,20 @@
 /* One walk over rows: read, check, stage, make features, visit. See flow.h for what a visitor
  * may rely on. */
-#include "rows/flow.h"
+#include "rows/flow_internal.h"
 
 #include "base/interrupt.h"
-#include "base/loops.h"
 #include "base/pool.h"
 #include "base/profile.h"
 #include "base/progress.h"
 #include "rows/reduce.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
-/* Rows of a task of reading and staging; least and most rows of a block of features, which should
- * be enough for symmetric products to reach full speed, and take about BLOCK_BYTES. */
-enum { CHUNK_ROWS = 64, LEAST_ROWS = 256, MOST_ROWS = 2048 };
+typedef scl_flow_pass walk;
+
+/* Least and most rows of a block of features, which should be enough for symmetric products to
+ * reach full speed, and take about BLOCK_BYTES. */
+enum { LEAST_ROWS = 256, MOST_ROWS = 2048 };
 static const double BLOCK_BYTES = 64e6;
 
 size_t scl_flow_cols(const scl_flow *flow) {
@@ -83,13 +83,17 @@ static size_t fitting_rows(const scl_flow *flow, bool features) {
    * walk is for. */
   const bool wide = features || flow->group != NULL;
   if (flow->block_rows > 0) return flow->block_rows;
+  const size_t times = !wide || groups_of(flow) == 1 ? 1 : groups_of(flow) == 2 ? 2 : 4;
+  const bool sparse = scl_flow_is_sparse(flow);
+  if (sparse && flow->map == NULL) return MOST_ROWS * times;
   const double width = (wide ? row_bytes(flow) : 0) +
                        (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype);
   const double fit = BLOCK_BYTES / fmax(width, 1);
-  size_t rows = LEAST_ROWS;
+  /* Sparse rows that a stage makes dense may be too wide for that. */
+  size_t rows = flow->source->sparse && !sparse ? 1 : LEAST_ROWS;
   while (rows < MOST_ROWS && 2 * (double)rows <= fit)
     rows *= 2;
-  return rows * (!wide || groups_of(flow) == 1 ? 1 : groups_of(flow) == 2 ? 2 : 4);
+  return rows * times;
 }
 
 size_t scl_flow_block_rows(const scl_flow *flow) { return fitting_rows(flow, true); }
@@ -102,57 +106,62 @@ static size_t choose_rows(const scl_flow *flow, bool features) {
 
 /* ------------------------------------------------------------ the buffers of one walk */
 
-typedef struct scl_flow_pass {
-  const scl_flow *flow;
-  size_t rows, cols_in, cols_most, cols,
-      targets;         /* room for rows; columns as read, at most, staged */
-  size_t first, count; /* rows of the present block */
-  double *raw;         /* rows x cols_most, as read */
-  void *x, *phi;       /* rows x cols, rows x D: features or whole numbers */
-  int32_t *columns;    /* sparse: rows x entries, instead of phi */
-  scl_bits bits;       /* instead of phi */
-  double *low;         /* with bits: the two values of each feature, 2 x D */
-  size_t entries;
-  double *raw_y, *y, *weights;
-  size_t *place, *position, *group_start; /* block row -> source row, and back */
-  /* of a profile: nanoseconds of all threads in reading, then in each stage; NULL: none runs */
-  atomic_ullong *spent;
-} walk;
-
-/* Numbers that a row of the raw buffer needs, since stages work in place. */
-static size_t widest_row(const scl_flow *flow) {
-  size_t most = flow->source->cols;
-  for (size_t s = 0; s < flow->n_stages; s++)
+/* Numbers that a dense row needs at most, since stages from `kept` on work in place. */
+static size_t widest_row(const scl_flow *flow, size_t kept) {
+  size_t most = kept == 0 ? flow->source->cols : flow->stages[kept - 1]->cols_out;
+  for (size_t s = kept; s < flow->n_stages; s++)
     most = scl_max(most, flow->stages[s]->cols_out);
   return most;
 }
 
 static void close_walk(walk *w) {
   scl_bits_release(&w->bits);
+  scl_csr_release(&w->csr);
   SCL_RELEASE(w->raw, w->x, w->phi, w->columns, w->raw_y, w->y, w->weights, w->place, w->position,
-              w->group_start, w->spent, w->low);
+              w->group_start, w->part_start, w->spent, w->low);
+}
+
+/* Rows of the buffer of staged rows: all of a block, none where sparse rows are enough, or a part of
+ * them. */
+static size_t rows_of_x(const scl_flow *flow, bool features, size_t rows) {
+  if (!scl_flow_is_sparse(flow)) return rows;
+  if (flow->csr || (features && flow->map != NULL)) return 0;
+  return scl_min(rows, scl_flow_dense_rows(flow, scl_flow_cols(flow)));
+}
+
+/* The bytes of sparse rows as read and staged. */
+static double csr_bytes(const scl_flow *flow, double rows) {
+  return rows * (2 * sizeof(int64_t) +
+                 2 * scl_source_entries(flow->source) * (double)(sizeof(int32_t) + sizeof(double)));
 }
 
 double scl_flow_bytes(const scl_flow *flow, bool features) {
-  const double rows = (double)choose_rows(flow, features), d = (double)scl_flow_features(flow),
-               numbers = (double)(widest_row(flow) + 2 * flow->source->targets + 3);
+  const size_t rows = choose_rows(flow, features), kept = scl_flow_kept_stages(flow);
+  const double d = (double)scl_flow_features(flow),
+               targets = (double)(2 * flow->source->targets + 3),
+               raw = (double)(flow->source->sparse ? 0 : widest_row(flow, kept));
   const bool made = features && flow->map != NULL;
   const double own = !made ? 0 : flow->bits ? (double)scl_bits_groups((size_t)d) : row_bytes(flow);
-  return rows * (numbers * sizeof(double) +
-                 (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype) + own);
+  return (double)rows * ((raw + targets) * sizeof(double) + own) +
+         (double)rows_of_x(flow, features, rows) * (double)scl_flow_cols(flow) *
+             (double)scl_dtype_size(flow->dtype) +
+         (flow->source->sparse ? csr_bytes(flow, (double)rows) : 0);
 }
 
 /* Allocate the buffers of a walk. After a failure nothing is left allocated. */
 static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_error *error) {
   const size_t size = scl_dtype_size(flow->dtype), width = scl_flow_features(flow);
   *w = (walk){.flow = flow,
+              .kept = scl_flow_kept_stages(flow),
               .rows = choose_rows(flow, features),
-              .cols_in = flow->source->cols,
-              .cols_most = widest_row(flow)};
+              .cols_in = flow->source->cols};
+  w->cols_most = widest_row(flow, w->kept);
   w->cols = scl_flow_cols(flow);
   w->targets = flow->source->targets;
-  w->raw = scl_allocate_array(w->rows * w->cols_most + 1, sizeof *w->raw);
-  w->x = scl_allocate_array(w->rows * w->cols + 1, size);
+  w->x_rows = rows_of_x(flow, features, w->rows);
+  const size_t raw_rows = flow->source->sparse ? 0 : w->rows;
+  w->raw = scl_allocate_array(raw_rows * w->cols_most + 1, sizeof *w->raw);
+  w->x = scl_allocate_array(w->x_rows * w->cols + 1, size);
   w->entries = features ? scl_flow_entries(flow) : 0;
   const bool dense = features && flow->map != NULL && w->entries == 0 && !flow->bits;
   w->phi = dense ? scl_allocate_array(w->rows * width + 1, feature_size(flow)) : NULL;
@@ -164,6 +173,7 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->place = scl_allocate_array(w->rows + 1, sizeof *w->place);
   w->position = scl_allocate_array(w->rows + 1, sizeof *w->position);
   w->group_start = scl_allocate_array(groups_of(flow) + 2, sizeof *w->group_start);
+  w->part_start = scl_allocate_array(groups_of(flow) + 2, sizeof *w->part_start);
   if (scl_profile_runs()) w->spent = scl_allocate_zero((flow->n_stages + 1) * sizeof *w->spent);
   const bool bits = features && flow->bits;
   if (bits) w->low = scl_allocate_array(2 * width + 1, sizeof *w->low);
@@ -171,11 +181,13 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
     scl_map_low_and_high(flow->map, w->low, w->low + width);
   const bool enough = (w->bits.words || !bits) && w->raw && w->x && (w->phi || !dense) &&
                       (w->columns || w->entries == 0) && (w->weights || flow->weights == NULL) &&
-                      w->raw_y && w->y && w->place && w->position && w->group_start;
+                      w->raw_y && w->y && w->place && w->position && w->group_start &&
+                      w->part_start;
   if (enough) return SCL_STATUS_OK;
   close_walk(w);
   return scl_fail_memory(error,
-                         w->rows * (w->cols_most * sizeof(double) + (w->cols + width) * size),
+                         raw_rows * w->cols_most * sizeof(double) +
+                             (w->x_rows * w->cols + w->rows * width) * size,
                          "a block of rows");
 }
 
@@ -207,176 +219,11 @@ static scl_status arrange_block(walk *w, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ reading, checking, staging */
-
-static scl_matrix view_of(double *data, size_t rows, size_t cols, size_t stride) {
-  return (scl_matrix){NULL, data, rows, cols, (ptrdiff_t)stride, 1, SCL_DTYPE_FLOAT64};
-}
-
-/* Read rows of the block from the source into the raw buffers. */
-static scl_status read_rows(walk *w, size_t from, size_t count, scl_error *error) {
-  scl_source *source = w->flow->source;
-  scl_matrix x = view_of(w->raw + from * w->cols_most, count, w->cols_in, w->cols_most);
-  scl_matrix y = view_of(w->raw_y + from * w->targets, count, w->targets, w->targets);
-  return scl_source_read(source, w->first + from, count, &x, w->targets > 0 ? &y : NULL, error);
-}
-
-/* The number of row i of the block in the data, from 1. */
-static size_t number_of(const walk *w, size_t i) {
-  const size_t row = w->first + i;
-  return (w->flow->numbers == NULL ? row : w->flow->numbers[row]) + 1;
-}
-
-/* The error for the first number of a row that is not finite; `at` is its number. */
-static scl_status refuse_number(const double *row, size_t cols, size_t at, const char *what,
-                                scl_error *error) {
-  size_t j = 0;
-  while (j + 1 < cols && isfinite(row[j]))
-    j++;
-  return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "%s has %s in row %zu, column %zu: every number must be finite", what,
-                  isnan(row[j]) ? "NaN"
-                  : row[j] > 0  ? "infinity"
-                                : "-infinity",
-                  at, j + 1);
-}
-
-/* Write staged row i to row `to` of the block, in the flow's dtype. SCL_STATUS_BAD_DATA: float32
- * cannot hold a number. */
-static scl_status write_row(const walk *w, const double *row, size_t i, size_t to,
-                            scl_error *error) {
-  if (w->flow->dtype == SCL_DTYPE_FLOAT64) {
-    memcpy((double *)w->x + to * w->cols, row, w->cols * sizeof *row);
-    return SCL_STATUS_OK;
-  }
-  float *narrow = (float *)w->x + to * w->cols;
-  for (size_t j = 0; j < w->cols; j++) {
-    narrow[j] = (float)row[j];
-    if (isinf(narrow[j]))
-      return scl_fail(error, SCL_STATUS_BAD_DATA,
-                      "X has %g in row %zu, column %zu, too large for float32: scale the data, or "
-                      "use float64",
-                      row[j], number_of(w, i), j + 1);
-  }
-  return SCL_STATUS_OK;
-}
-
-/* Check that the numbers of a row, as read, and of its targets are finite. */
-static scl_status check_row(const walk *w, size_t i, scl_error *error) {
-  const scl_loops *loops = scl_loops_get();
-  const double *row = w->raw + i * w->cols_most, *y = w->raw_y + i * w->targets;
-  if (!loops->finite_f64(w->cols_in, row))
-    return refuse_number(row, w->cols_in, number_of(w, i), "X", error);
-  if (!loops->finite_f64(w->targets, y))
-    return refuse_number(y, w->targets, number_of(w, i), "y", error);
-  return SCL_STATUS_OK;
-}
-
-/* numbers -= from, or nothing if `from` is NULL. */
-static void subtract(size_t count, const double *from, double *numbers) {
-  for (size_t j = 0; from != NULL && j < count; j++)
-    numbers[j] -= from[j];
-}
-
-/* Move staged row i, which is at `row`, to its place in the block, less the pilot means where the
- * rows are the features. */
-static scl_status keep_row(const walk *w, size_t i, double *row, scl_error *error) {
-  const size_t to = w->position[i];
-  double *y = w->y + to * w->targets;
-  memcpy(y, w->raw_y + i * w->targets, w->targets * sizeof *w->y);
-  subtract(w->targets, w->flow->target_pilot, y);
-  if (w->flow->map == NULL) subtract(w->cols, w->flow->pilot, row);
-  return write_row(w, row, i, to, error);
-}
-
-/* For a profile: add the time since *since to reading (part 0) or to a stage (part 1, 2, ...), and
- * set *since to now. */
-static void add_time(const walk *w, size_t part, double *since) {
-  if (w->spent == NULL) return;
-  const double now = scl_progress_clock();
-  (void)atomic_fetch_add(&w->spent[part], (unsigned long long)(1e9 * (now - *since)));
-  *since = now;
-}
-
-/* Apply stage s to `count` rows of the block from row `from` on, which are at `in`. If the stage
- * refuses them, repeat it row by row, to name the first row that it refuses. */
-static scl_status stage_rows(const walk *w, size_t s, const double *in, size_t from, size_t count,
-                             double *out, scl_error *error) {
-  const scl_fitted_stage *stage = w->flow->stages[s];
-  const ptrdiff_t stride = (ptrdiff_t)w->cols_most;
-  const scl_status status = scl_fitted_stage_apply(stage, in, count, stride, out, error);
-  if (status != SCL_STATUS_BAD_DATA) return status;
-  for (size_t i = 0; i < count; i++)
-    if (scl_fitted_stage_apply(stage, in + i * w->cols_most, 1, stride, out, error) !=
-        SCL_STATUS_OK)
-      return scl_prefix(error, "row %zu of X", number_of(w, from + i));
-  return status;
-}
-
-/* Apply the stages to `count` rows from row `from` on, by turns between their place in the block
- * and `other`, and move them to their places. */
-static scl_status stage_chunk_by(walk *w, size_t from, size_t count, double *other, double *since,
-                                 scl_error *error) {
-  double *own = w->raw + from * w->cols_most, *rows = own;
-  for (size_t s = 0; s < w->flow->n_stages; s++) {
-    double *to = rows == own ? other : own;
-    SCL_TRY(stage_rows(w, s, rows, from, count, to, error));
-    rows = to;
-    add_time(w, s + 1, since);
-  }
-  for (size_t i = 0; i < count; i++)
-    SCL_TRY(keep_row(w, from + i, rows + i * w->cols_most, error));
-  add_time(w, 0, since);
-  return SCL_STATUS_OK;
-}
-
-/* Task: read (where the source allows it on several threads), check and stage CHUNK_ROWS rows. */
-static scl_status stage_chunk(void *context, size_t index, scl_error *error) {
-  walk *w = context;
-  const size_t from = index * CHUNK_ROWS, count = scl_min(CHUNK_ROWS, w->count - from),
-               numbers = w->flow->n_stages == 0 ? 0 : count * w->cols_most;
-  double since = w->spent == NULL ? 0 : scl_progress_clock();
-  if (w->flow->source->parallel) SCL_TRY(read_rows(w, from, count, error));
-  for (size_t i = from; i < from + count; i++)
-    SCL_TRY(check_row(w, i, error));
-  add_time(w, 0, &since);
-  double *other = numbers == 0 ? NULL : scl_allocate_array(numbers, sizeof *other);
-  if (numbers > 0 && other == NULL)
-    return scl_fail_memory(error, numbers * sizeof *other, "staged rows");
-  const scl_status status = stage_chunk_by(w, from, count, other, &since, error);
-  scl_release(other);
-  return status;
-}
-
-/* Divide `seconds` of elapsed time among reading and the stages, in proportion to the time that all
- * threads spent in each. */
-static void share_time(const walk *w, double seconds) {
-  double all = 0;
-  for (size_t s = 0; s <= w->flow->n_stages; s++)
-    all += (double)atomic_load(&w->spent[s]);
-  for (size_t s = 1; s <= w->flow->n_stages; s++)
-    scl_profile_move("reading", scl_fitted_stage_name(w->flow->stages[s - 1]),
-                     all > 0 ? seconds * (double)atomic_load(&w->spent[s]) / all : 0,
-                     (double)w->count, w->first == w->flow->begin);
-  for (size_t s = 0; s <= w->flow->n_stages; s++)
-    atomic_store(&w->spent[s], 0);
-}
-
-/* Read and stage the rows of a block on all threads. A source that is not parallel is read
- * first. */
-static scl_status read_block(walk *w, scl_error *error) {
-  if (!w->flow->source->parallel) SCL_TRY(read_rows(w, 0, w->count, error));
-  const double began = w->spent == NULL ? 0 : scl_progress_clock();
-  SCL_TRY(scl_pool_try((w->count + CHUNK_ROWS - 1) / CHUNK_ROWS, stage_chunk, w, error));
-  if (w->spent != NULL) share_time(w, scl_progress_clock() - began);
-  return SCL_STATUS_OK;
-}
-
 /* Arrange, read and stage the rows of the present block. */
 static scl_status fill_block(walk *w, scl_error *error) {
   SCL_TRY(arrange_block(w, error));
   const size_t mark = scl_profile_enter("reading");
-  const scl_status status = read_block(w, error);
+  const scl_status status = scl_pass_fill(w, error);
   scl_profile_leave(mark, (double)w->count, w->first == w->flow->begin);
   return status;
 }
@@ -393,20 +240,20 @@ typedef struct subtracting {
 
 /* Subtract from one row the means of one output of the parameters that are made. */
 static void subtract_plane(const subtracting *s, const double *from, void *row) {
-  if (s->flow->dtype == SCL_DTYPE_FLOAT64) {
-    subtract(s->count, from, row);
-    return;
-  }
+  const bool wide = s->flow->dtype == SCL_DTYPE_FLOAT64;
+  double *numbers = row;
   float *narrow = row;
-  for (size_t j = 0; j < s->count; j++)
+  for (size_t j = 0; wide && j < s->count; j++)
+    numbers[j] -= from[j];
+  for (size_t j = 0; !wide && j < s->count; j++)
     narrow[j] = (float)((double)narrow[j] - from[j]);
 }
 
-/* A task of the pool: CHUNK_ROWS rows, plane by plane, as the pilot of a plane is contiguous. */
+/* A task of the pool: SCL_FLOW_CHUNK rows, plane by plane, as the pilot of a plane is contiguous. */
 static void subtract_chunk(void *context, size_t index) {
   const subtracting *s = context;
-  const size_t end = scl_min((index + 1) * CHUNK_ROWS, s->rows);
-  for (size_t i = index * CHUNK_ROWS; i < end; i++)
+  const size_t end = scl_min((index + 1) * SCL_FLOW_CHUNK, s->rows);
+  for (size_t i = index * SCL_FLOW_CHUNK; i < end; i++)
     for (size_t q = 0; q < s->planes; q++)
       subtract_plane(s, s->flow->pilot + q * s->all + s->flow->first,
                      scl_at_mutable(s->phi, s->flow->dtype,
@@ -423,7 +270,7 @@ void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, 
                    .all = all,
                    .planes = scl_map_features(flow->map) / all,
                    .count = flow->count == 0 ? all : flow->count};
-  scl_pool_run((rows + CHUNK_ROWS - 1) / CHUNK_ROWS, subtract_chunk, &s);
+  scl_pool_run((rows + SCL_FLOW_CHUNK - 1) / SCL_FLOW_CHUNK, subtract_chunk, &s);
 }
 
 /* Make the features of `count` staged rows of the block from row `at` on, in the form that the flow
@@ -431,6 +278,8 @@ void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, 
 static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) {
   const scl_flow *flow = w->flow;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
+  if (w->csr.storage != NULL && w->kept == flow->n_stages)
+    return scl_pass_map_csr(w, at, count, error);
   const void *x = scl_at(w->x, flow->dtype, (ptrdiff_t)at * cols);
   if (flow->bits) return scl_map_apply_bits(flow->map, x, cols, count, &w->bits, error);
   if (flow->whole) return scl_map_apply_whole(flow->map, x, cols, count, w->phi, width, error);
@@ -447,7 +296,7 @@ static scl_status map_block(walk *w, scl_error *error) {
   if (status != SCL_STATUS_BAD_DATA) return status;
   for (size_t i = 0; i < w->count; i++)
     if (apply_map(w, w->position[i], 1, error) != SCL_STATUS_OK)
-      return scl_prefix(error, "row %zu of X", number_of(w, i));
+      return scl_prefix(error, "row %zu of X", scl_pass_number(w, i));
   return status;
 }
 
@@ -470,13 +319,16 @@ scl_status scl_flow_make_features(const scl_flow_block *block, scl_error *error)
 static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void *context,
                               scl_error *error) {
   const scl_flow *flow = w->flow;
-  const bool mapped = features && flow->map != NULL;
+  const bool mapped = features && flow->map != NULL,
+             sparse = flow->source->sparse && w->kept == flow->n_stages;
+  const void *x = sparse ? NULL : w->x;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
   if (mapped && !flow->late) SCL_TRY(make_features(w, error));
   const scl_flow_block block = {.first = w->first,
                                 .count = w->count,
-                                .x = w->x,
-                                .phi = !mapped       ? w->x
+                                .x = x,
+                                .csr = sparse ? &w->csr : NULL,
+                                .phi = !mapped       ? x
                                        : flow->whole ? NULL
                                                      : w->phi, /* NULL of bits */
                                 .whole = mapped && flow->whole ? w->phi : NULL,
@@ -493,7 +345,8 @@ static scl_status visit_block(walk *w, bool features, scl_flow_visit visit, void
                                 .place = w->place,
                                 .group_start = w->group_start,
                                 .pass = w};
-  return visit(context, &block, error);
+  return sparse && w->x_rows > 0 ? scl_pass_visit_parts(w, &block, visit, context, error)
+                                 : visit(context, &block, error);
 }
 
 /* Check the walk's rows, and that source, stages and map fit together. */
@@ -515,6 +368,13 @@ static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Read the next rows of the source and drop them. */
+static scl_status discard_rows(walk *w, size_t count, scl_error *error) {
+  if (!w->flow->source->sparse) return scl_pass_read(w, 0, count, error);
+  scl_csr_release(&w->csr);
+  return scl_source_sparse(w->flow->source, w->first, count, &w->csr, NULL, error);
+}
+
 /* From a source that is read in order, pass over the rows before those of the walk, or read and
  * discard them. */
 static scl_status skip_rows(walk *w, scl_error *error) {
@@ -524,7 +384,7 @@ static scl_status skip_rows(walk *w, scl_error *error) {
     SCL_TRY(scl_source_skip(flow->source, flow->begin, &w->first, error));
   while (!flow->source->random_access && w->first < flow->begin) {
     const size_t some = scl_min(w->rows, flow->begin - w->first);
-    SCL_TRY(read_rows(w, 0, some, error));
+    SCL_TRY(discard_rows(w, some, error));
     w->first += some;
   }
   return SCL_STATUS_OK;
@@ -580,6 +440,10 @@ static void fill_whole(const scl_flow *flow, const scl_flow_block *block, size_t
 void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
                    void *out) {
   const size_t d = scl_flow_features(flow);
+  if (block->csr != NULL && flow->map == NULL) {
+    scl_csr_fill(block->csr, start, count, flow->dtype, out, (ptrdiff_t)d);
+    return;
+  }
   if (block->bits != NULL) {
     scl_bits_spread(block->bits, start, count, block->low, block->high, flow->dtype, out,
                     (ptrdiff_t)d);
@@ -605,6 +469,7 @@ scl_flow scl_flow_of_rows(const scl_flow *flow) {
   scl_flow rows = *flow;
   rows.map = NULL;
   rows.first = rows.count = 0;
+  rows.csr = false;
   rows.dtype = SCL_DTYPE_FLOAT64;
   rows.group = NULL;
   rows.pilot = rows.target_pilot = rows.unit = NULL;

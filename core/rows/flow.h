@@ -26,7 +26,10 @@ typedef struct scl_flow {
                            cut at the same rows of the source whatever is walked */
   size_t block_rows; /* rows of a block; 0: chosen by the width of the rows */
   bool at_once;      /* one block of all rows */
-  bool late;         /* a walk with features leaves them to scl_flow_make_features */
+  bool
+      csr; /* the visitor takes sparse rows (block.csr); otherwise sparse rows are made dense for it,
+               and blocks of them may come in parts */
+  bool late;            /* a walk with features leaves them to scl_flow_make_features */
   const int32_t *group; /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a
                            block come sorted by group */
   size_t groups;        /* 1 without groups */
@@ -53,6 +56,9 @@ typedef struct scl_flow_block {
   const void *x, *phi; /* staged rows (count x cols) and features (count x D), in dtype; phi = x
                           without a map, NULL where they are sparse or bits */
   ptrdiff_t x_stride, phi_stride;
+  const scl_csr *csr; /* sparse rows (scl_flow_is_sparse), staged, in dtype: in a walk with features
+                         of a map instead of x; in another walk, of a flow with `csr`, instead of x
+                         and phi. NULL: dense */
   const int32_t *columns; /* sparse features: count x entries places, ascending in a row, -1: none;
                              each entry is `value` */
   size_t entries;         /* 0: dense */
@@ -80,6 +86,20 @@ size_t scl_flow_block_rows(const scl_flow *flow);
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
 size_t scl_flow_entries(const scl_flow *flow);  /* entries of a row of sparse features; 0: dense */
+/* Whether staged rows are sparse: those of the source are, and all stages keep zeros. No pilot is
+ * subtracted from them. */
+bool scl_flow_is_sparse(const scl_flow *flow);
+/* Whether the features of the flow are such rows. */
+static inline bool scl_flow_has_csr(const scl_flow *flow) {
+  return flow->map == NULL && scl_flow_is_sparse(flow);
+}
+/* Rows of so many columns that are made dense at a time, in the flow's dtype. */
+size_t scl_flow_dense_rows(const scl_flow *flow, size_t cols);
+/* phi (count x D at stride, in the flow's dtype) = features by `map` of rows at .. at+count-1 of a
+ * block of a walk without features. */
+scl_status scl_flow_apply_map(const scl_flow *flow, const scl_map *map, const scl_flow_block *block,
+                              size_t at, size_t count, void *phi, ptrdiff_t phi_stride,
+                              scl_error *error);
 /* The bytes of the buffers of a walk over the flow. */
 double scl_flow_bytes(const scl_flow *flow, bool features);
 /* Whether the flow's features can be bits. */
@@ -98,8 +118,8 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
 /* Compute the features of a block of a flow with `late`, during its visit. */
 scl_status scl_flow_make_features(const scl_flow_block *block, scl_error *error);
 
-/* Rows start .. start+count-1 of a block of sparse features with the zeros filled in, or of bits or
- * whole numbers as features: out is count x D in the flow's dtype. */
+/* Rows start .. start+count-1 of a block of sparse rows or one-hot features with the zeros filled in,
+ * or of bits or whole numbers as features: out is count x D in the flow's dtype. */
 void scl_flow_fill(const scl_flow *flow, const scl_flow_block *block, size_t start, size_t count,
                    void *out);
 /* Rows of D features that fit a buffer of moderate size. */
@@ -109,6 +129,8 @@ size_t scl_flow_fill_rows(const scl_flow *flow);
  * of the parameters `first` .. of it. */
 void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, size_t rows);
 
+/* The fingerprint of staged row i of a block, its targets and its weight. */
+uint64_t scl_flow_fingerprint(const scl_flow *flow, const scl_flow_block *block, size_t i);
 /* Row i of the features of a dense block. */
 const void *scl_flow_row(const scl_flow *flow, const scl_flow_block *block, size_t i);
 /* Row i of a block of whole numbers. */

@@ -10,6 +10,7 @@ typedef struct kept_block {
   scl_flow_block block; /* x is not kept */
   void *features;       /* phi or columns, or else: */
   scl_bits bits;
+  scl_csr csr; /* shares the storage of the block, where the walk makes new rows for each */
   double *y, *weights;
   size_t *place, *group_start;
   struct kept_block *next;
@@ -34,12 +35,21 @@ static size_t feature_size(const scl_flow *flow) {
   return flow->whole ? scl_whole_size(scl_map_whole(flow->map)) : scl_dtype_size(flow->dtype);
 }
 
+/* Bytes of a sparse row; none where blocks are views of the source's rows. */
+static size_t csr_bytes(const scl_flow *flow) {
+  const bool view = flow->n_stages == 0 && flow->group == NULL && flow->source->random_access;
+  return sizeof(int64_t) + (view ? 0
+                                 : (size_t)(scl_source_entries(flow->source) *
+                                            (double)(sizeof(int32_t) + sizeof(double))));
+}
+
 /* Bytes that one row takes when it is kept. */
 static size_t row_bytes(const scl_flow *flow) {
   const size_t entries = scl_flow_entries(flow), d = scl_flow_features(flow);
-  const size_t features = entries > 0  ? entries * sizeof(int32_t)
-                          : flow->bits ? scl_bits_groups(d)
-                                       : d * feature_size(flow);
+  const size_t features = scl_flow_has_csr(flow) ? csr_bytes(flow)
+                          : entries > 0          ? entries * sizeof(int32_t)
+                          : flow->bits           ? scl_bits_groups(d)
+                                                 : d * feature_size(flow);
   return features + (flow->source->targets + (flow->weights != NULL)) * sizeof(double) +
          sizeof(size_t);
 }
@@ -54,6 +64,7 @@ bool scl_keep_fits(const scl_flow *flow, size_t allowance) {
 
 static void release_block(kept_block *b) {
   scl_bits_release(&b->bits);
+  scl_csr_release(&b->csr);
   SCL_RELEASE(b->features, b->y, b->weights, b->place, b->group_start, b);
 }
 
@@ -91,12 +102,18 @@ static void *copied(const void *from, size_t rows, size_t row, ptrdiff_t stride)
   return c.to;
 }
 
-/* Copy phi, columns, whole numbers or bits of a block, and point b->block to the copy. False: not
+/* Copy phi, columns, whole numbers or bits of a block, or share its sparse rows, and point b->block to the copy. False: not
  * enough memory. */
 static bool copy_features(const scl_keep *keep, const scl_flow_block *from, kept_block *b) {
   const size_t size = keep->size;
   const bool sparse = from->entries > 0;
   const size_t row = sparse ? from->entries * sizeof(int32_t) : keep->features * size;
+  b->block.csr = NULL;
+  if (from->csr != NULL && keep->flow.map == NULL) {
+    b->csr = scl_csr_share(from->csr);
+    b->block.csr = &b->csr;
+    return true;
+  }
   if (from->bits != NULL) {
     if (scl_bits_create(keep->features, from->count, &b->bits, NULL) != SCL_STATUS_OK) return false;
     scl_bits_copy(from->bits, 0, from->count, &b->bits, 0);

@@ -25,7 +25,8 @@ struct scl_level_rows {
 scl_status scl_level_rows_create(const scl_flow *flow, scl_level_rows **out, scl_error *error) {
   scl_levels *levels = NULL;
   *out = NULL;
-  if (flow->map == NULL || flow->pilot != NULL || flow->count > 0) return SCL_STATUS_OK;
+  if (flow->map == NULL || flow->pilot != NULL || flow->count > 0 || scl_flow_is_sparse(flow))
+    return SCL_STATUS_OK;
   SCL_TRY(scl_levels_create(flow->map, &levels, error));
   if (levels == NULL) return SCL_STATUS_OK;
   scl_level_rows *rows = scl_allocate_zero(sizeof *rows);

@@ -23,17 +23,10 @@ enum { PRINTED_ROWS = 64 };
 static void print_chunk(void *context, size_t index) {
   const printing *p = context;
   const scl_flow_block *block = p->block;
-  const scl_dtype dtype = p->flow->dtype;
-  const size_t cols = scl_flow_cols(p->flow), c = p->flow->source->targets,
-               end = scl_min((index + 1) * PRINTED_ROWS, block->count);
-  for (size_t i = index * PRINTED_ROWS; i < end; i++) {
-    const double weight = scl_flow_weight(block, i);
-    const void *x = scl_at(block->x, dtype, (ptrdiff_t)i * block->x_stride);
-    uint64_t print = scl_fingerprint_of(0, dtype, x, cols);
-    if (c > 0) print = scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, block->y + i * c, c);
-    print = scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, &weight, 1);
-    p->rows[block->first + i] = (printed_row){print, block->first + i};
-  }
+  const size_t end = scl_min((index + 1) * PRINTED_ROWS, block->count);
+  for (size_t i = index * PRINTED_ROWS; i < end; i++)
+    p->rows[block->first + i] =
+        (printed_row){scl_flow_fingerprint(p->flow, block, i), block->first + i};
 }
 
 static scl_status print_block(void *context, const scl_flow_block *block, scl_error *error) {
@@ -54,6 +47,7 @@ scl_status scl_flow_order(const scl_flow *flow, size_t **out, scl_error *error) 
   const size_t n = flow->source->rows;
   scl_flow walked = *flow; /* in the order of the source, and as the data are */
   walked.group = NULL;
+  walked.csr = true;
   walked.pilot = walked.target_pilot = NULL;
   printing p = {.flow = &walked, .rows = scl_allocate_array(n + 1, sizeof *p.rows)};
   size_t *order = scl_allocate_array(n + 1, sizeof *order);

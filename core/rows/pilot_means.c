@@ -115,14 +115,14 @@ typedef struct learning {
 /* Add the features of a block, CHUNK rows at a time. */
 static scl_status learn_features(learning *l, const scl_flow_block *block, scl_error *error) {
   const scl_dtype dtype = l->flow->dtype;
-  if (l->map == NULL) {
+  if (l->map == NULL) { /* not sparse */
     add_rows(&l->x, block->x, dtype, block->x_stride, block->count);
     return SCL_STATUS_OK;
   }
   for (size_t at = 0; at < block->count; at += CHUNK) {
     const size_t rows = scl_min(CHUNK, block->count - at);
-    SCL_TRY(scl_map_apply(l->map, scl_at(block->x, dtype, (ptrdiff_t)at * block->x_stride),
-                          block->x_stride, rows, l->phi, (ptrdiff_t)l->x.cols, error));
+    SCL_TRY(
+        scl_flow_apply_map(l->flow, l->map, block, at, rows, l->phi, (ptrdiff_t)l->x.cols, error));
     add_rows(&l->x, l->phi, dtype, (ptrdiff_t)l->x.cols, rows);
   }
   return SCL_STATUS_OK;
@@ -202,7 +202,8 @@ static scl_status learn_first(learning *l, const scl_flow *flow, scl_error *erro
                     .map = flow->map,
                     .groups = 1,
                     .dtype = flow->dtype,
-                    .block_rows = flow->block_rows};
+                    .block_rows = flow->block_rows,
+                    .csr = flow->map != NULL || !l->features};
   l->flow = &first;
   l->map = flow->map;
   const size_t mark = scl_profile_enter("pilot means");
@@ -220,7 +221,7 @@ static scl_status defer_bad_data(scl_status status) {
 
 scl_status scl_pilot_learn(const scl_flow *flow, bool targets, scl_pilot *out, scl_error *error) {
   const bool dense = scl_flow_entries(flow) == 0 && !scl_flow_has_bits(flow) &&
-                     scl_flow_whole(flow) == SCL_WHOLE_NONE;
+                     scl_flow_whole(flow) == SCL_WHOLE_NONE && !scl_flow_has_csr(flow);
   learning l = {.features = dense, .targets = targets};
   *out = (scl_pilot){0};
   if (!dense && !targets) return SCL_STATUS_OK;

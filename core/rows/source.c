@@ -92,7 +92,8 @@ scl_status scl_source_csr(const scl_csr *x, const scl_matrix *y, scl_source **ou
                             .targets = y == NULL ? 0 : y->cols,
                             .random_access = true,
                             .parallel = true,
-                            .sparse = true};
+                            .sparse = true,
+                            .entries = scl_csr_entries(x)};
   self->x = scl_csr_share(x);
   if (y != NULL) self->y = scl_matrix_share(y);
   *out = &self->base;
@@ -305,6 +306,13 @@ static scl_status sparse_in_order(scl_source *source, size_t first, size_t count
   }
   if (status != SCL_STATUS_OK) scl_csr_release(x);
   return status;
+}
+
+double scl_source_entries(const scl_source *source) {
+  enum { GUESS = 100 };
+  if (source->entries > 0 && source->rows > 0)
+    return (double)source->entries / (double)source->rows;
+  return (double)scl_min(source->cols, GUESS);
 }
 
 scl_status scl_source_sparse(scl_source *source, size_t first, size_t count, scl_csr *x,

@@ -41,7 +41,8 @@ struct scl_source {
                                  read once only */
   bool random_access;
   bool parallel;    /* read may be called on several threads at once */
-  bool sparse;      /* scl_source_sparse gives its rows */
+  bool sparse;      /* scl_source_sparse gives its rows, */
+  size_t entries;   /* with so many numbers in all; 0: not known */
   const char *name; /* of the file, for messages, where there is `next` */
   /* Where there is `next`, for scl_source_read: the block that came last, how many of its rows were
    * read, and how many rows of the source. */
@@ -50,6 +51,8 @@ struct scl_source {
   size_t taken, done;
 };
 
+/* Numbers of a sparse row: the mean of all rows, or a guess. */
+double scl_source_entries(const scl_source *source);
 /* As scl_source_class.read, of every kind of source. The columns of x are adjacent. */
 scl_status scl_source_read(scl_source *source, size_t first, size_t count, scl_matrix *x,
                            scl_matrix *y, scl_error *error);

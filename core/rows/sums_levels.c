@@ -32,7 +32,7 @@ bool scl_ways_levels_used(void) { return !refused; }
 
 static bool levels_claims(const scl_flow *flow) {
   return !refused && flow->map != NULL && flow->pilot == NULL && flow->count == 0 &&
-         scl_map_columns(flow->map) != NULL;
+         scl_map_columns(flow->map) != NULL && !scl_flow_is_sparse(flow);
 }
 
 /* Slot `open`. Features are only made for blocks that are summed by their features. */

@@ -29,15 +29,8 @@ typedef struct accumulating {
 
 /* Add the fingerprints of the rows of a block to the flow's, if these are wanted. */
 static scl_status add_prints(const scl_flow *flow, const scl_flow_block *block, scl_error *error) {
-  const size_t cols = scl_flow_cols(flow), c = flow->source->targets;
-  for (size_t i = 0; flow->prints != NULL && i < block->count; i++) {
-    const double weight = scl_flow_weight(block, i);
-    uint64_t print = scl_fingerprint_of(
-        0, flow->dtype, scl_at(block->x, flow->dtype, (ptrdiff_t)i * block->x_stride), cols);
-    if (c > 0) print = scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, block->y + i * c, c);
-    print = scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, &weight, 1);
-    SCL_TRY(scl_fingerprints_add(flow->prints, print, error));
-  }
+  for (size_t i = 0; flow->prints != NULL && i < block->count; i++)
+    SCL_TRY(scl_fingerprints_add(flow->prints, scl_flow_fingerprint(flow, block, i), error));
   return SCL_STATUS_OK;
 }
 
@@ -155,11 +148,18 @@ static scl_status join_sums(const scl_summing *s, scl_sums *sums, scl_status min
   return scl_whole_sums_join(sums == NULL ? NULL : sums->whole, mine, doing, error);
 }
 
+/* The flow, whose rows ways get dense. */
+static scl_flow dense_flow(const scl_flow *flow) {
+  scl_flow dense = *flow;
+  dense.csr = false;
+  return dense;
+}
+
 scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, scl_sums **out,
                                scl_error *error) {
   accumulating a = {.summing = {.way = way,
                                 .flow = flow,
-                                .walked = *flow,
+                                .walked = dense_flow(flow),
                                 .like = {.features = scl_flow_features(flow),
                                          .targets = flow->source->targets,
                                          .groups = flow->group == NULL ? 1 : flow->groups,
