@@ -86,8 +86,8 @@ size_t scl_flow_block_rows(const scl_flow *flow);
 size_t scl_flow_cols(const scl_flow *flow);     /* columns after the stages */
 size_t scl_flow_features(const scl_flow *flow); /* D */
 size_t scl_flow_entries(const scl_flow *flow);  /* entries of a row of sparse features; 0: dense */
-/* Whether staged rows are sparse: those of the source are, and all stages keep zeros. No pilot is
- * subtracted from them. */
+/* Whether staged rows are sparse: those of the source (NULL: false) are, and all stages keep zeros.
+ * No pilot is subtracted from them. */
 bool scl_flow_is_sparse(const scl_flow *flow);
 /* Whether the features of the flow are such rows. */
 static inline bool scl_flow_has_csr(const scl_flow *flow) {

@@ -21,7 +21,8 @@ size_t scl_flow_kept_stages(const scl_flow *flow) {
 }
 
 bool scl_flow_is_sparse(const scl_flow *flow) {
-  return flow->source->sparse && scl_flow_kept_stages(flow) == flow->n_stages;
+  return flow->source != NULL && flow->source->sparse &&
+         scl_flow_kept_stages(flow) == flow->n_stages;
 }
 
 size_t scl_flow_dense_rows(const scl_flow *flow, size_t cols) {
