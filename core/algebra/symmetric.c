@@ -4,6 +4,7 @@
 #include "algebra/dense.h"
 #include "base/pool.h"
 #include "base/text.h"
+#include <math.h>
 #include <string.h>
 
 /* Large tiles keep products near full speed (packing costs 1/tile of the work), small tiles give
@@ -27,14 +28,18 @@ double scl_symmetric_bytes(double n) {
   return n > 1e9 ? 4 * n * n : across * (across + 1) / 2 * tile * tile * sizeof(double);
 }
 
-scl_status scl_symmetric_create(size_t n, scl_symmetric **out, scl_error *error) {
+scl_status scl_symmetric_create_rows(size_t n, size_t rank, size_t ranks, scl_symmetric **out,
+                                     scl_error *error) {
   char text[32];
-  const double bytes = scl_symmetric_bytes((double)n);
+  double bytes = scl_symmetric_bytes((double)n);
   scl_symmetric *a = bytes > 1e15 ? NULL : scl_allocate_zero(sizeof *a);
   if (a != NULL) {
     a->n = n;
     a->tile = scl_symmetric_tile(n);
     a->across = (n + a->tile - 1) / a->tile;
+    a->rank = rank;
+    a->ranks = ranks;
+    bytes = (double)scl_tiles_here(a) * (double)(a->tile * a->tile) * sizeof *a->data;
     a->data = scl_allocate_zero((size_t)bytes);
     if (a->data != NULL) {
       *out = a;
@@ -45,6 +50,10 @@ scl_status scl_symmetric_create(size_t n, scl_symmetric **out, scl_error *error)
   return scl_fail(error, SCL_STATUS_NO_MEMORY,
                   "not enough memory for a symmetric matrix of order %zu (%s)", n,
                   scl_bytes_text(bytes, text));
+}
+
+scl_status scl_symmetric_create(size_t n, scl_symmetric **out, scl_error *error) {
+  return scl_symmetric_create_rows(n, 0, 1, out, error);
 }
 
 void scl_symmetric_destroy(scl_symmetric *a) {
@@ -63,6 +72,7 @@ double scl_symmetric_get(const scl_symmetric *a, size_t i, size_t j) {
     return sum;
   }
   if (j > i) return scl_symmetric_get(a, j, i);
+  if (!scl_tile_row_here(a, i / a->tile)) return NAN;
   return scl_tile_at(a, i / a->tile, j / a->tile)[i % a->tile * a->tile + j % a->tile];
 }
 
@@ -70,6 +80,7 @@ void scl_symmetric_set_block(scl_symmetric *a, size_t first_row, size_t rows, si
                              size_t cols, scl_dtype dtype, const void *block) {
   for (size_t r = 0; r < rows; r++)
     for (size_t c = 0; c < cols && first_col + c <= first_row + r; c++) {
+      if (!scl_tile_row_here(a, (first_row + r) / a->tile)) break;
       const size_t i = first_row + r, j = first_col + c, at = r * cols + c;
       const double value = dtype == SCL_DTYPE_FLOAT64 ? ((const double *)block)[at]
                                                       : (double)((const float *)block)[at];
@@ -130,6 +141,7 @@ static void rank_tile(void *context, size_t index) {
   const scl_symmetric *a = job->a;
   size_t i, j;
   scl_tile_place(a, index, &i, &j);
+  if (!scl_tile_row_here(a, i)) return;
   const ptrdiff_t step = job->transposed ? 1 : job->stride;
   scl_gemm(SCL_DTYPE_FLOAT64, job->transposed, !job->transposed, scl_tile_rows(a, i),
            scl_tile_rows(a, j), job->k, job->factor, job->p + (ptrdiff_t)(i * a->tile) * step,
@@ -155,6 +167,7 @@ static scl_status fill_tile(void *context, size_t index, scl_error *error) {
   const size_t tile = job->a->tile;
   size_t i, j;
   scl_tile_place(job->a, index, &i, &j);
+  if (!scl_tile_row_here(job->a, i)) return SCL_STATUS_OK;
   return job->rectangle(job->context, i * tile, scl_tile_rows(job->a, i), j * tile,
                         scl_tile_rows(job->a, j), scl_tile_at(job->a, i, j), (ptrdiff_t)tile,
                         error);
@@ -169,7 +182,7 @@ scl_status scl_symmetric_fill(scl_symmetric *a, scl_symmetric_rectangle rectangl
 /* ------------------------------------------------------------ elementwise */
 
 static size_t stored_numbers(const scl_symmetric *a) {
-  return scl_tile_count(a) * a->tile * a->tile;
+  return scl_tiles_here(a) * a->tile * a->tile;
 }
 
 typedef struct addition {
@@ -191,7 +204,7 @@ static void symmetric_add_chunk(void *context, size_t index) {
 static void symmetric_add(double factor, const scl_symmetric *x, scl_symmetric *a) {
   if (x->data != NULL) {
     addition job = {factor, x->data, a->data, a->tile * a->tile};
-    scl_pool_run(scl_tile_count(a), symmetric_add_chunk, &job);
+    scl_pool_run(scl_tiles_here(a), symmetric_add_chunk, &job);
     return;
   }
   for (size_t k = 0; k < x->n_parts; k++)
@@ -237,12 +250,14 @@ static scl_status rank_service(scl_symmetric *a, double alpha, const double *x, 
 
 static void symmetric_shift(double value, scl_symmetric *a) {
   for (size_t i = 0; i < a->n; i++)
-    scl_tile_at(a, i / a->tile, i / a->tile)[(i % a->tile) * (a->tile + 1)] += value;
+    if (scl_tile_row_here(a, i / a->tile))
+      scl_tile_at(a, i / a->tile, i / a->tile)[(i % a->tile) * (a->tile + 1)] += value;
 }
 
 static void symmetric_diagonal(const scl_symmetric *a, double *out) {
   for (size_t i = 0; i < a->n; i++)
     out[i] = scl_symmetric_get(a, i, i);
+  if (scl_symmetric_is_shared(a)) scl_shared_diagonal(a, out);
 }
 
 static void symmetric_column(const scl_symmetric *a, size_t j, double *out) {
@@ -268,6 +283,8 @@ scl_status scl_symmetric_combine(size_t n, const scl_symmetric *const *parts, si
   if (a == NULL) return scl_fail_memory(error, sizeof *a, "a sum of symmetric matrices");
   *a = (scl_symmetric){.n = n,
                        .tile = scl_symmetric_tile(n),
+                       .rank = count > 0 ? parts[0]->rank : 0,
+                       .ranks = count > 0 ? parts[0]->ranks : 1,
                        .parts = parts,
                        .n_parts = count,
                        .factor = factor,
@@ -295,4 +312,5 @@ const scl_symmetric_algebra scl_service_symmetric = {SCL_HEAD(scl_symmetric_alge
                                                      scl_symmetric_solve,
                                                      scl_symmetric_triangular,
                                                      scl_symmetric_eigen,
-                                                     scl_symmetric_accumulate};
+                                                     scl_symmetric_accumulate,
+                                                     scl_symmetric_create_like};

@@ -11,6 +11,28 @@ extern const scl_symmetric_algebra scl_service_symmetric;
 
 scl_status scl_symmetric_create(size_t n, scl_symmetric **out, scl_error *error);
 void scl_symmetric_destroy(scl_symmetric *a);
+
+/* How the processes that share matrices exchange numbers: set once by core/processes, which is
+ * above this folder. meet: all come to the same operation, each with the status of its work;
+ * broadcast: the bytes of process `from` become those of all. */
+typedef struct scl_symmetric_peers {
+  size_t rank, count;
+  scl_status (*meet)(scl_status mine, const char *doing, size_t order, scl_error *error);
+  scl_status (*broadcast)(size_t from, void *bytes, size_t size, scl_error *error);
+} scl_symmetric_peers;
+/* NULL: there is one process, and no matrix is shared. */
+void scl_symmetric_set_peers(const scl_symmetric_peers *peers);
+/* Zeros of order n, of which each process stores some rows of tiles (symmetric_shared.c). All
+ * processes then make the same calls in the same order: copy, add, scale, shift, set, diagonal,
+ * multiply, factor, solve and triangular, with the bits of one process. Of `column` and `dense`,
+ * what is elsewhere is NaN. */
+scl_status scl_symmetric_create_shared(size_t n, scl_symmetric **out, scl_error *error);
+/* Zeros of the order of `like`, shared if it is. */
+scl_status scl_symmetric_create_like(const scl_symmetric *like, scl_symmetric **out,
+                                     scl_error *error);
+bool scl_symmetric_is_shared(const scl_symmetric *a);
+/* The bytes of this process's rows of tiles of a matrix that `count` processes share, at most. */
+double scl_symmetric_shared_bytes(double n, size_t count);
 size_t scl_symmetric_order(const scl_symmetric *a);
 /* The size of a matrix of order n in bytes. */
 double scl_symmetric_bytes(double n);

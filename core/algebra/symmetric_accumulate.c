@@ -76,6 +76,7 @@ static void packed_tile(void *context, size_t index) {
   size_t i, j;
   if (job->skip != NULL && job->skip[index]) return;
   scl_tile_place(a, index, &i, &j);
+  if (!scl_tile_row_here(a, i)) return;
   const size_t rows = scl_tile_rows(a, i), cols = scl_tile_rows(a, j);
   const void *left = job->packed + i * job->apart, *right = job->packed + j * job->apart;
   const ptrdiff_t stride = (ptrdiff_t)a->tile;
@@ -109,6 +110,7 @@ static void plain_tile(void *context, size_t index) {
   size_t i, j;
   if (job->skip != NULL && job->skip[index]) return;
   scl_tile_place(a, index, &i, &j);
+  if (!scl_tile_row_here(a, i)) return;
   const size_t rows = scl_tile_rows(a, i), cols = scl_tile_rows(a, j),
                size = scl_dtype_size(job->dtype);
   const char *left = job->phi + i * a->tile * size, *right = job->phi + j * a->tile * size;

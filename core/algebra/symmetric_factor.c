@@ -11,18 +11,32 @@ typedef struct step {
 
 /* Tiles are divided into strips of rows, one task each, so that a few tiles keep all threads
  * busy. */
-enum { STRIP = 64 };
-static size_t strips(const scl_symmetric *a) { return (a->tile + STRIP - 1) / STRIP; }
+static size_t strips(const scl_symmetric *a) { return (a->tile + SCL_STRIP - 1) / SCL_STRIP; }
+
+void scl_strip_solve(const scl_strip *s, const double *diagonal, double *tile) {
+  if (s->first >= s->rows) return;
+  scl_trsm_right(scl_min(SCL_STRIP, s->rows - s->first), s->inner, diagonal, (ptrdiff_t)s->tile,
+                 tile + s->first * s->tile, (ptrdiff_t)s->tile);
+}
+
+void scl_strip_subtract(const scl_strip *s, bool is_diagonal, size_t cols, const double *left,
+                        const double *right, double *tile) {
+  if (s->first >= s->rows) return;
+  const size_t rows = scl_min(SCL_STRIP, s->rows - s->first), at = s->first * s->tile;
+  scl_gemm(SCL_DTYPE_FLOAT64, false, true, rows,
+           is_diagonal ? s->first + rows : cols, /* the lower triangle only */
+           s->inner, -1, left + at, (ptrdiff_t)s->tile, right, (ptrdiff_t)s->tile, 1, tile + at,
+           (ptrdiff_t)s->tile);
+}
 
 /* A strip of tile (i, k) = A_ik L_kk^-T. */
 static void panel_strip(void *context, size_t index) {
   const step *job = context;
   const scl_symmetric *a = job->a;
-  const size_t i = job->k + 1 + index / strips(a), first = index % strips(a) * STRIP;
-  if (first >= scl_tile_rows(a, i)) return;
-  scl_trsm_right(scl_min(STRIP, scl_tile_rows(a, i) - first), scl_tile_rows(a, job->k),
-                 scl_tile_at(a, job->k, job->k), (ptrdiff_t)a->tile,
-                 scl_tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile);
+  const size_t i = job->k + 1 + index / strips(a);
+  const scl_strip strip = {a->tile, index % strips(a) * SCL_STRIP, scl_tile_rows(a, i),
+                           scl_tile_rows(a, job->k)};
+  scl_strip_solve(&strip, scl_tile_at(a, job->k, job->k), scl_tile_at(a, i, job->k));
 }
 
 /* A strip of tile (i, j) -= A_ik A_jk', for one pair i >= j > k numbered along the lower
@@ -30,25 +44,22 @@ static void panel_strip(void *context, size_t index) {
 static void trailing_strip(void *context, size_t index) {
   const step *job = context;
   const scl_symmetric *a = job->a;
-  const size_t first = index % strips(a) * STRIP;
   size_t row = 0, left = index / strips(a);
   while (left > row) {
     left -= row + 1;
     row++;
   }
   const size_t i = job->k + 1 + row, j = job->k + 1 + left;
-  if (first >= scl_tile_rows(a, i)) return;
-  const size_t rows = scl_min(STRIP, scl_tile_rows(a, i) - first),
-               cols = i == j ? first + rows : scl_tile_rows(a, j); /* the lower triangle only */
-  scl_gemm(SCL_DTYPE_FLOAT64, false, true, rows, cols, scl_tile_rows(a, job->k), -1,
-           scl_tile_at(a, i, job->k) + first * a->tile, (ptrdiff_t)a->tile,
-           scl_tile_at(a, j, job->k), (ptrdiff_t)a->tile, 1, scl_tile_at(a, i, j) + first * a->tile,
-           (ptrdiff_t)a->tile);
+  const scl_strip strip = {a->tile, index % strips(a) * SCL_STRIP, scl_tile_rows(a, i),
+                           scl_tile_rows(a, job->k)};
+  scl_strip_subtract(&strip, i == j, scl_tile_rows(a, j), scl_tile_at(a, i, job->k),
+                     scl_tile_at(a, j, job->k), scl_tile_at(a, i, j));
 }
 
 /* Step k: factor the diagonal tile, A_kk = L_kk L_kk'; then L_ik = A_ik L_kk^-T for all i > k; then
  * subtract L_ik L_jk' from all tiles i >= j > k. */
 scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
+  if (scl_symmetric_is_shared(a)) return scl_shared_factor(a, pivot, error);
   for (size_t k = 0; k < a->across; k++) {
     const size_t rows = scl_tile_rows(a, k), below = a->across - 1 - k;
     SCL_TRY(scl_interrupt_check(error));
@@ -92,20 +103,22 @@ static void solve_upper(const scl_symmetric *l, double *b, size_t k) {
 
 scl_status scl_symmetric_triangular(const scl_symmetric *factor, int32_t transpose, double *b,
                                     size_t k, scl_error *error) {
-  (void)error;
+  if (scl_symmetric_is_shared(factor))
+    return scl_shared_triangular(factor, transpose != 0, b, k, error);
   (transpose ? solve_upper : solve_lower)(factor, b, k);
   return SCL_STATUS_OK;
 }
 
 scl_status scl_symmetric_solve(const scl_symmetric *factor, double *b, size_t k, scl_error *error) {
-  (void)error;
-  solve_lower(factor, b, k);
-  solve_upper(factor, b, k);
-  return SCL_STATUS_OK;
+  SCL_TRY(scl_symmetric_triangular(factor, 0, b, k, error));
+  return scl_symmetric_triangular(factor, 1, b, k, error);
 }
 
 scl_status scl_symmetric_eigen(const scl_symmetric *a, size_t count, double *values,
                                double *vectors, scl_error *error) {
+  if (scl_symmetric_is_shared(a))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "eigenvectors of order %zu: the processes share the rows of this matrix", a->n);
   double *full = scl_allocate_array(a->n * a->n + 1, sizeof *full);
   if (full == NULL) return scl_fail_memory(error, a->n * a->n * sizeof *full, "eigenvectors");
   scl_service_symmetric.dense(a, full, (ptrdiff_t)a->n);

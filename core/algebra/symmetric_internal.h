@@ -6,22 +6,41 @@
 
 struct scl_symmetric {
   size_t n, tile, across; /* across: number of tiles in a column of tiles */
-  double *data; /* tile (i, j), j <= i, at (i (i+1)/2 + j) tile^2, row-major; undefined above
-                   the diagonal of the matrix. NULL: the matrix is a combination: */
+  size_t rank,
+      ranks;    /* the rows i of tiles with i % ranks = rank are stored, one after another: all
+                         of them, or those of this process (symmetric_shared.c) */
+  double *data; /* tile (i, j), j <= i, row-major; undefined above the diagonal of the matrix. NULL:
+                   the matrix is a combination: */
   const scl_symmetric *const *parts; /* the sum of these, of the same order, */
   size_t n_parts;
   double factor; /* plus factor v v' */
   const double *vector;
 };
 
-/* symmetric.c: the order of the tiles of a matrix of order n. */
+/* symmetric.c: the order of the tiles of a matrix of order n; zeros, of which the rows of tiles of
+ * one of `ranks` processes are stored. */
 size_t scl_symmetric_tile(size_t n);
+scl_status scl_symmetric_create_rows(size_t n, size_t rank, size_t ranks, scl_symmetric **out,
+                                     scl_error *error);
 
 static inline size_t scl_tile_count(const scl_symmetric *a) {
   return a->across * (a->across + 1) / 2;
 }
+/* Whether row i of tiles is stored. */
+static inline bool scl_tile_row_here(const scl_symmetric *a, size_t i) {
+  return i % a->ranks == a->rank;
+}
+/* Tiles before the `rows`-th row of tiles that is stored. */
+static inline size_t scl_tiles_before(const scl_symmetric *a, size_t rows) {
+  return rows * (a->rank + 1) + a->ranks * (rows * (rows - (rows > 0)) / 2);
+}
+/* Tiles that are stored. */
+static inline size_t scl_tiles_here(const scl_symmetric *a) {
+  return scl_tiles_before(a, (a->across + a->ranks - 1 - a->rank) / a->ranks);
+}
+/* A tile that is stored. */
 static inline double *scl_tile_at(const scl_symmetric *a, size_t i, size_t j) {
-  return a->data + (i * (i + 1) / 2 + j) * a->tile * a->tile;
+  return a->data + (scl_tiles_before(a, i / a->ranks) + j) * a->tile * a->tile;
 }
 static inline size_t scl_tile_rows(const scl_symmetric *a, size_t i) {
   return scl_min(a->tile, a->n - i * a->tile);
@@ -57,6 +76,45 @@ scl_status scl_symmetric_products(const scl_product_block *block, scl_symmetric 
 /* symmetric_multiply.c, symmetric_factor.c: slots of scl_symmetric_algebra. */
 scl_status scl_symmetric_multiply(const scl_symmetric *a, const double *x, size_t k, double *out,
                                   scl_error *error);
+/* out = A x by rows of tiles, in the calling thread: scl_multiply_left makes the rows of out that
+ * belong to row i of tiles, from the tiles left of the diagonal and on it; scl_multiply_above adds
+ * what tile (j, i) below it, transposed, contributes to them, for j = i+1, i+2, ...;
+ * scl_multiply_finish comes last. The caller releases `columns`, whose memory is x transposed and
+ * sums of the same size. */
+typedef struct scl_multiplication {
+  const scl_symmetric *a;
+  const double *x;
+  size_t k;
+  double *out;
+  bool more; /* add to out instead of setting it */
+  double
+      *columns; /* x transposed (k x n), then sums (k x n); NULL: too many columns, or no memory */
+} scl_multiplication;
+scl_multiplication scl_multiplication_open(const scl_symmetric *a, const double *x, size_t k,
+                                           bool more, double *out);
+void scl_multiply_left(const scl_multiplication *job, size_t i);
+void scl_multiply_above(const scl_multiplication *job, size_t i, size_t j);
+void scl_multiply_finish(const scl_multiplication *job, size_t i);
+/* symmetric_shared.c: the same operations on matrices whose rows of tiles processes share. */
+scl_status scl_shared_multiply(const scl_symmetric *a, const double *x, size_t k, bool more,
+                               double *out, scl_error *error);
+scl_status scl_shared_factor(scl_symmetric *a, size_t *pivot, scl_error *error);
+scl_status scl_shared_triangular(const scl_symmetric *factor, bool transpose, double *b, size_t k,
+                                 scl_error *error);
+/* out: n numbers, right in the rows of tiles that are here. All get those of the others; NaN where
+ * the exchange fails. */
+void scl_shared_diagonal(const scl_symmetric *a, double *out);
+
+/* symmetric_factor.c: strips of tiles, of STRIP rows, each a task of the pool. A strip of a tile of
+ * column k becomes A_ik L_kk^-T; a strip of a tile loses A_ik A_jk'. Tiles are packed. */
+typedef struct scl_strip {
+  size_t tile, first, rows; /* of the tile; first row and rows of tile row i */
+  size_t inner;             /* columns of column k of tiles */
+} scl_strip;
+enum { SCL_STRIP = 64 };
+void scl_strip_solve(const scl_strip *strip, const double *diagonal, double *tile);
+void scl_strip_subtract(const scl_strip *strip, bool is_diagonal, size_t cols, const double *left,
+                        const double *right, double *tile);
 scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *error);
 scl_status scl_symmetric_solve(const scl_symmetric *factor, double *b, size_t k, scl_error *error);
 scl_status scl_symmetric_triangular(const scl_symmetric *factor, int32_t transpose, double *b,

@@ -6,15 +6,7 @@
 #include "base/pool.h"
 #include <string.h>
 
-typedef struct multiplication {
-  const scl_symmetric *a;
-  const double *x;
-  size_t k;
-  double *out;
-  bool more; /* add to out instead of setting it */
-  double
-      *columns; /* x transposed (k x n), then sums (k x n); NULL: too many columns, or no memory */
-} multiplication;
+typedef scl_multiplication multiplication;
 
 enum { DIAGONAL_BLOCK = 32 };
 
@@ -60,38 +52,68 @@ static void multiply_diagonal(const multiplication *job, const double *tile, siz
   }
 }
 
+/* The rows of the result that belong to row i of tiles, and their sums. */
+static double *out_of(const multiplication *job, size_t i) {
+  return job->out + i * job->a->tile * job->k;
+}
+static double *sums_of(const multiplication *job, size_t i) {
+  return job->columns == NULL ? NULL : job->columns + job->k * job->a->n + i * job->a->tile;
+}
+
+void scl_multiply_left(const multiplication *job, size_t i) {
+  const scl_symmetric *a = job->a;
+  const size_t rows = scl_tile_rows(a, i);
+  double *out = out_of(job, i);
+  if (!job->more) memset(out, 0, rows * job->k * sizeof *out);
+  for (size_t j = 0; j < i; j++)
+    multiply_block(job, scl_tile_at(a, i, j), false, rows, scl_tile_rows(a, j), j * a->tile,
+                   sums_of(job, i), out);
+  multiply_diagonal(job, scl_tile_at(a, i, i), rows, i * a->tile, sums_of(job, i), out);
+}
+
+void scl_multiply_above(const multiplication *job, size_t i, size_t j) {
+  const scl_symmetric *a = job->a;
+  multiply_block(job, scl_tile_at(a, j, i), true, scl_tile_rows(a, i), scl_tile_rows(a, j),
+                 j * a->tile, sums_of(job, i), out_of(job, i));
+}
+
+void scl_multiply_finish(const multiplication *job, size_t i) {
+  const size_t n = job->a->n, k = job->k;
+  double *out = out_of(job, i);
+  const double *sums = sums_of(job, i);
+  for (size_t r = 0; sums != NULL && r < scl_tile_rows(job->a, i); r++)
+    for (size_t q = 0; q < k; q++)
+      out[r * k + q] += sums[q * n + r];
+}
+
 /* Task: rows of the result that belong to row i of tiles. */
 static void multiply_rows(void *context, size_t i) {
   const multiplication *job = context;
-  const scl_symmetric *a = job->a;
-  const size_t rows = scl_tile_rows(a, i), k = job->k;
-  double *out = job->out + i * a->tile * k,
-         *sums = job->columns == NULL ? NULL : job->columns + k * a->n + i * a->tile;
-  if (!job->more) memset(out, 0, rows * k * sizeof *out);
-  for (size_t j = 0; j < a->across; j++) {
-    const bool above = j > i;
-    if (j == i)
-      multiply_diagonal(job, scl_tile_at(a, i, i), rows, i * a->tile, sums, out);
-    else
-      multiply_block(job, above ? scl_tile_at(a, j, i) : scl_tile_at(a, i, j), above, rows,
-                     scl_tile_rows(a, j), j * a->tile, sums, out);
-  }
-  for (size_t r = 0; job->columns != NULL && r < rows; r++)
-    for (size_t q = 0; q < k; q++)
-      out[r * k + q] += sums[q * a->n + r];
+  scl_multiply_left(job, i);
+  for (size_t j = i + 1; j < job->a->across; j++)
+    scl_multiply_above(job, i, j);
+  scl_multiply_finish(job, i);
 }
 
-/* out = A x, or += it. Behind the columns of x lies room for as many sums. */
-static void multiply_tiles(const scl_symmetric *a, const double *x, size_t k, bool more,
-                           double *out) {
+multiplication scl_multiplication_open(const scl_symmetric *a, const double *x, size_t k, bool more,
+                                       double *out) {
   const size_t n = a->n;
   multiplication job = {a, x, k, out, more, NULL};
   if (k <= SCL_THIN_COLUMNS) job.columns = scl_allocate_zero((2 * n * k + 1) * sizeof *job.columns);
   for (size_t i = 0; job.columns != NULL && i < n; i++)
     for (size_t q = 0; q < k; q++)
       job.columns[q * n + i] = x[i * k + q];
+  return job;
+}
+
+/* out = A x, or += it. */
+static scl_status multiply_tiles(const scl_symmetric *a, const double *x, size_t k, bool more,
+                                 double *out, scl_error *error) {
+  if (scl_symmetric_is_shared(a)) return scl_shared_multiply(a, x, k, more, out, error);
+  multiplication job = scl_multiplication_open(a, x, k, more, out);
   scl_pool_run(a->across, multiply_rows, &job);
   scl_release(job.columns);
+  return SCL_STATUS_OK;
 }
 
 /* out += factor v (v'x), a column of x at a time */
@@ -107,14 +129,10 @@ static void multiply_rank(const scl_symmetric *a, const double *x, size_t k, dou
 
 scl_status scl_symmetric_multiply(const scl_symmetric *a, const double *x, size_t k, double *out,
                                   scl_error *error) {
-  (void)error;
-  if (a->data != NULL) {
-    multiply_tiles(a, x, k, false, out);
-    return SCL_STATUS_OK;
-  }
+  if (a->data != NULL) return multiply_tiles(a, x, k, false, out, error);
   if (a->n_parts == 0) memset(out, 0, a->n * k * sizeof *out);
   for (size_t p = 0; p < a->n_parts; p++)
-    multiply_tiles(a->parts[p], x, k, p > 0, out);
+    SCL_TRY(multiply_tiles(a->parts[p], x, k, p > 0, out, error));
   multiply_rank(a, x, k, out);
   return SCL_STATUS_OK;
 }

@@ -97,6 +97,7 @@ static void multiply_band(void *context, size_t index) {
   const size_t tall = kernel->tall, width = kernel->width, first = index % bands(job) * BAND_ROWS;
   size_t row, col;
   scl_tile_place(job->low, index / bands(job), &row, &col);
+  if (!scl_tile_row_here(job->low, row)) return;
   const size_t end = scl_min(first + BAND_ROWS, scl_tile_rows(job->low, row)),
                wide = row == col ? scl_min(end, scl_tile_rows(job->low, col))
                                  : scl_tile_rows(job->low, col),

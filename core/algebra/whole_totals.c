@@ -13,12 +13,12 @@ __extension__ typedef __float128 wide_float;
 
 /* The numbers of a matrix of totals; a tile of them. */
 static int64_t *numbers_of(const scl_symmetric *a) { return (int64_t *)(void *)a->data; }
-static size_t count_of(const scl_symmetric *a) { return scl_tile_count(a) * a->tile * a->tile; }
+static size_t count_of(const scl_symmetric *a) { return scl_tiles_here(a) * a->tile * a->tile; }
 
-scl_status scl_whole_totals_create(size_t n, bool wide, scl_whole_totals *out, scl_error *error) {
+scl_status scl_whole_totals_create(size_t n, bool shared, scl_whole_totals *out, scl_error *error) {
   *out = (scl_whole_totals){0};
-  scl_status status = scl_symmetric_create(n, &out->low, error);
-  if (status == SCL_STATUS_OK && wide) status = scl_symmetric_create(n, &out->high, error);
+  const scl_status status =
+      (shared ? scl_symmetric_create_shared : scl_symmetric_create)(n, &out->low, error);
   if (status != SCL_STATUS_OK) scl_whole_totals_destroy(out);
   return status;
 }
@@ -44,7 +44,7 @@ static wide_whole join_halves(int64_t high, int64_t low) {
 scl_status scl_whole_totals_widen(scl_whole_totals *totals, unsigned shift, scl_error *error) {
   const size_t count = count_of(totals->low);
   const bool narrow = totals->high == NULL;
-  if (narrow) SCL_TRY(scl_symmetric_create(totals->low->n, &totals->high, error));
+  if (narrow) SCL_TRY(scl_symmetric_create_like(totals->low, &totals->high, error));
   int64_t *low = numbers_of(totals->low), *high = numbers_of(totals->high);
   for (size_t i = 0; i < count; i++) {
     const wide_whole value = narrow ? low[i] : join_halves(high[i], low[i]);
@@ -89,7 +89,7 @@ static void add_chunk(void *context, size_t index) {
 
 void scl_whole_totals_add(scl_whole_totals *into, const scl_whole_totals *from, bool subtract) {
   adding job = {into, from, into->low->tile * into->low->tile, subtract};
-  scl_pool_run(scl_tile_count(into->low), add_chunk, &job);
+  scl_pool_run(scl_tiles_here(into->low), add_chunk, &job);
 }
 
 void scl_whole_totals_of_counts(scl_symmetric *counts) {
@@ -297,6 +297,7 @@ static void scale_tile(void *context, size_t index) {
   const bool by_row = s->centred ? job->mean != NULL : s->base == NULL;
   size_t row, col;
   scl_tile_place(out, index, &row, &col);
+  if (!scl_tile_row_here(out, row)) return;
   double *tile = scl_tile_at(out, row, col);
   const size_t first = (size_t)(tile - out->data), rows = scl_tile_rows(out, row),
                j = col * out->tile;

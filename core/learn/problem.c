@@ -223,9 +223,29 @@ static bool needs_order(const scl_training *training, const scl_instance *solver
          !scl_solver_needs_normal_alone(solver, &problem, NULL, 0, flow->weights != NULL);
 }
 
+/* Whether processes can share the tiles of the matrices of this training, if they are to. */
+static scl_status check_tiles(const scl_training *training, const scl_instance *solver,
+                              scl_error *error) {
+  if (!training->flow.share_tiles) return SCL_STATUS_OK;
+  if (!scl_solver_shares_tiles(solver) || scl_solver_penalty(solver) == SCL_PENALTY_RKHS)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option 'tiles': this solver, with these options, needs a whole matrix of the "
+                    "order of the features in each process");
+  if (!training->way->whole)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option 'tiles': rows of these features are summed by the way \"%s\", whose "
+                    "matrices are not shared",
+                    training->way->name);
+  if (training->flow.group != NULL || training->flow.checkpoint != NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "option 'tiles': not with folds, nor with a checkpoint");
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error) {
   double total;
+  SCL_TRY(check_tiles(training, solver, error));
   if (needs_order(training, solver, without))
     SCL_TRY(scl_training_in_order(training, &training, error));
   *s =

@@ -101,7 +101,8 @@ static int plugin_settings(lua_State *L) {
 /* core.solver_facts(solver) -> { path_option = the option that the solver takes many values of at
  * once, or nil, penalty = "none", "l2", "l1", "box" or "rkhs", wants_intercept = whether it fits a
  * constant, makes_models = whether its models are not linear in the features, has_loss = whether it
- * states its loss, by_sums = whether it solves from the sums over rows alone } */
+ * states its loss, by_sums = whether it solves from the sums over rows alone, shares_tiles = whether
+ * processes can share its matrices } */
 static int solver_facts(lua_State *L) {
   static const char *const names[] = {"none", "l2", "l1", "box", "rkhs"};
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
@@ -115,7 +116,8 @@ static int solver_facts(lua_State *L) {
   SCL_LUA_BOOLEANS(L, {"wants_intercept", scl_solver_wants_intercept(solver)},
                    {"makes_models", scl_solver_makes_models(solver)},
                    {"has_loss", scl_solver_has_loss(solver)},
-                   {"by_sums", scl_solver_needs_normal_alone(solver, &sums, NULL, 0, 0)});
+                   {"by_sums", scl_solver_needs_normal_alone(solver, &sums, NULL, 0, 0)},
+                   {"shares_tiles", scl_solver_shares_tiles(solver)});
   return 1;
 }
 

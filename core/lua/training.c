@@ -7,6 +7,7 @@
 #include "lua/list.h"
 #include "model/sums.h"
 #include "plugin/solver.h"
+#include "processes/processes.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,7 +71,8 @@ static scl_row_sums *field_sums(lua_State *L, const char *key, const scl_flow *f
 
 /* core.training(source, stages, map, {classes =, dtype =, folds =, block =, allowance =, quiet =,
  * weights =, once = one solve, by_sums = solve from sums over the rows alone, fingerprints =, sums
- * = solve from these in place of the rows, from =, to = rows to learn from, checkpoint =}) */
+ * = solve from these in place of the rows, from =, to = rows to learn from, checkpoint =, tiles =
+ * processes share the tiles of matrices}) */
 static int training_new(lua_State *L) {
   scl_lua_copy_table(L, 4, "options");
   training *t = scl_lua_new_owned(L, SCL_LUA_TRAINING, release_training, sizeof *t);
@@ -87,6 +89,7 @@ static int training_new(lua_State *L) {
   t->flow.begin = scl_lua_field_size(L, 4, "from", 1, rows + 1, 1) - 1;
   t->flow.end = scl_lua_field_size(L, 4, "to", t->flow.begin + 1, rows + 1, 0);
   t->flow.checkpoint = scl_lua_field_handle(L, 4, "checkpoint", SCL_LUA_CHECKPOINT);
+  t->flow.share_tiles = scl_lua_field_flag(L, 4, "tiles") && scl_processes_divide();
   t->flow.doing = scl_lua_field_flag(L, 4, "quiet") ? NULL : "learning";
   lua_getfield(L, 4, "folds");
   if (!lua_isnil(L, -1)) read_groups(L, lua_gettop(L), t);

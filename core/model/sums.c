@@ -386,7 +386,7 @@ static scl_status get_facts(const scl_saved *saved, size_t features, size_t targ
   for (size_t g = 0; g < groups; g++)
     if (!(weights[g] >= 0 && weights[g] <= (floats ? 0x1p126 : most_weight)))
       return refuse("sums.weight", error);
-  SCL_TRY(scl_whole_sums_create(features, targets, groups, true, &out->whole, error));
+  SCL_TRY(scl_whole_sums_create(features, targets, groups, SCL_MOMENTS_OWN, &out->whole, error));
   memcpy(out->whole->weight, weights, groups * sizeof *weights);
   if (floats) SCL_TRY(get_units(saved, out->whole, error));
   out->whole->shift = (unsigned)numbers[0];

@@ -34,6 +34,10 @@ bool scl_solver_splits_rows(const scl_instance *solver) {
   return scl_instance_ability(solver, SCL_ABILITY_ROWS_APART) != NULL;
 }
 
+bool scl_solver_shares_tiles(const scl_instance *solver) {
+  return scl_instance_ability(solver, SCL_ABILITY_SHARED_TILES) != NULL;
+}
+
 bool scl_solver_takes_order(const scl_instance *solver) {
   return scl_instance_ability(solver, SCL_ABILITY_ORDERED_ROWS) != NULL;
 }

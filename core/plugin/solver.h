@@ -13,6 +13,8 @@ bool scl_solver_reads_csr(const scl_instance *solver);
 bool scl_solver_has_normal(const scl_instance *solver);
 /* Whether it works on the rows of one process (SCL_ABILITY_ROWS_APART). */
 bool scl_solver_splits_rows(const scl_instance *solver);
+/* Whether it takes matrices whose tiles processes share. */
+bool scl_solver_shares_tiles(const scl_instance *solver);
 /* Whether its solution depends on the order of the rows (SCL_ABILITY_ORDERED_ROWS). */
 bool scl_solver_takes_order(const scl_instance *solver);
 /* What it penalises. */

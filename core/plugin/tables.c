@@ -94,6 +94,8 @@ static const scl_table_rule of_abilities[] = {
     {SCL_ABILITY_ORDERED_ROWS, SOLVER,
      TABLE(scl_ability_ordered_rows, SCL_LEAST_ABILITY_ORDERED_ROWS)},
     {SCL_ABILITY_ROWS_APART, SOLVER, TABLE(scl_ability_rows_apart, SCL_LEAST_ABILITY_ROWS_APART)},
+    {SCL_ABILITY_SHARED_TILES, SOLVER,
+     TABLE(scl_ability_shared_tiles, SCL_LEAST_ABILITY_SHARED_TILES)},
     {SCL_ABILITY_PENALTY, SOLVER, TABLE(scl_ability_penalty, SCL_LEAST_ABILITY_PENALTY),
      .required = {SLOT(scl_ability_penalty, penalty)}},
     {SCL_ABILITY_NORMAL, SOLVER, TABLE(scl_ability_normal, SCL_LEAST_ABILITY_NORMAL),

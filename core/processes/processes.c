@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "processes/processes.h"
 
+#include "algebra/symmetric.h"
 #include "base/loops.h"
 #include "base/pool.h"
 
@@ -213,6 +214,20 @@ static scl_status introduce(scl_error *error) {
                             scl_loops_get()->name);
 }
 
+/* For matrices that processes share (algebra/symmetric_shared.c). */
+static scl_status meet_for_matrix(scl_status mine, const char *doing, size_t order,
+                                  scl_error *error) {
+  return scl_processes_meet(mine, error, "%s of order %zu", doing, order);
+}
+
+static void share_matrices(void) {
+  const scl_symmetric_peers peers = {.rank = all.rank,
+                                     .count = all.count,
+                                     .meet = meet_for_matrix,
+                                     .broadcast = scl_processes_broadcast};
+  scl_symmetric_set_peers(all.count > 1 ? &peers : NULL);
+}
+
 scl_status scl_processes_join(scl_instance *transport, scl_error *error) {
   SCL_TRY(scl_transport_open(transport, &all.group, &all.count, &all.rank, error));
   all.transport = scl_instance_share(transport);
@@ -223,6 +238,7 @@ scl_status scl_processes_join(scl_instance *transport, scl_error *error) {
     scl_processes_abandon();
     return scl_fail_memory(error, all.count * HOST, "names of machines");
   }
+  share_matrices();
   return all.count == 1 ? SCL_STATUS_OK : introduce(error);
 }
 
@@ -234,6 +250,7 @@ static void forget_group(void) {
   all.hosts = NULL;
   all.count = all.here = 1;
   all.rank = 0;
+  share_matrices();
 }
 
 void scl_processes_abandon(void) {

@@ -46,7 +46,9 @@ typedef struct scl_flow {
   bool fixed_unit;
   const size_t *numbers;    /* for messages: each row's place in the data; NULL: as in the source */
   scl_fingerprints *prints; /* sums add the rows' fingerprints to these; NULL: to none */
-  size_t known; /* whole numbers: products of the first so many features are not summed */
+  size_t known;     /* whole numbers: products of the first so many features are not summed */
+  bool share_tiles; /* exact sums: each process makes rows of tiles of their matrices, from all rows
+                       (algebra/symmetric_shared.c), in place of all tiles from its rows */
   scl_checkpoint *checkpoint; /* where sums and passes over all rows are stored; NULL: nowhere */
   const char *doing;          /* for progress; NULL shows none */
 } scl_flow;

@@ -20,7 +20,10 @@ scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *erro
                      .counted = like->counted,
                      .exact = like->exact};
   if (like->exact) {
-    scl_status made = scl_whole_sums_create(d, c, groups, !like->counted, &sums->whole, error);
+    const scl_moments moments = like->counted  ? SCL_MOMENTS_NONE
+                                : like->shared ? SCL_MOMENTS_SHARED
+                                               : SCL_MOMENTS_OWN;
+    scl_status made = scl_whole_sums_create(d, c, groups, moments, &sums->whole, error);
     if (made == SCL_STATUS_OK && like->blocks != NULL)
       made = scl_block_sums_open(sums->whole, like->unit, like->blocks, error);
     for (size_t g = 0; made == SCL_STATUS_OK && g < groups; g++)

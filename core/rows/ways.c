@@ -5,6 +5,7 @@
 #include "algebra/block_totals.h"
 #include "base/pool.h"
 #include "base/profile.h"
+#include "processes/processes.h"
 #include "rows/joined.h"
 #include <stdio.h>
 
@@ -133,7 +134,7 @@ static scl_status walk_and_sum(accumulating *a, scl_sums **out, scl_error *error
 
 /* Whether processes sum parts of the rows: by ways whose sums are exact, known before the walk. */
 bool scl_sums_divide(const scl_sums_way *way, const scl_flow *flow) {
-  return scl_flow_divides(flow) &&
+  return !flow->share_tiles && scl_flow_divides(flow) &&
          (way->whole || (way == &scl_way_bits && scl_flow_is_exact(flow)));
 }
 
@@ -164,6 +165,7 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
                                          .targets = flow->source->targets,
                                          .groups = flow->group == NULL ? 1 : flow->groups,
                                          .known = flow->known,
+                                         .shared = flow->share_tiles,
                                          .exact = way->whole}}};
   scl_summing *s = &a.summing;
   scl_sums *sums = NULL;
@@ -218,7 +220,9 @@ scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow) 
   walked.whole = way == &scl_way_whole;
   const bool exact = way->whole || (walked.bits && scl_flow_is_exact(flow)),
              wide = way->blocks && scl_block_totals_widen(flow->source->rows);
-  const double matrix = scl_symmetric_bytes((double)d),
+  const double matrix = flow->share_tiles
+                            ? scl_symmetric_shared_bytes((double)d, scl_processes_count())
+                            : scl_symmetric_bytes((double)d),
                right = (double)d * (double)(c + 1) * (exact ? EXACT_PLACES : 1) * sizeof(double),
                part = (double)groups * ((wide ? 2 : 1) * matrix + right);
   scl_sums like = {

@@ -28,8 +28,8 @@ void scl_whole_sums_destroy(scl_whole_sums *sums) {
   SCL_RELEASE(sums->moment, sums->right, sums->own, sums->weight, sums->unit, sums->pilot, sums);
 }
 
-scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups, bool moments,
-                                 scl_whole_sums **out, scl_error *error) {
+scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups,
+                                 scl_moments moments, scl_whole_sums **out, scl_error *error) {
   scl_whole_sums *sums = scl_allocate_zero(sizeof *sums);
   if (sums == NULL) return scl_fail_memory(error, sizeof *sums, "normal equations");
   *sums = (scl_whole_sums){.features = features, .targets = targets, .groups = groups};
@@ -41,7 +41,9 @@ scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups,
   if (!sums->moment || !sums->right || !sums->own || !sums->weight)
     status = scl_fail_memory(error, groups * sizeof *sums->moment, "normal equations");
   for (size_t g = 0; status == SCL_STATUS_OK && g < groups; g++) {
-    if (moments) status = scl_whole_totals_create(features, false, &sums->moment[g], error);
+    if (moments != SCL_MOMENTS_NONE)
+      status =
+          scl_whole_totals_create(features, moments == SCL_MOMENTS_SHARED, &sums->moment[g], error);
     if (status == SCL_STATUS_OK)
       status = scl_exact_create((targets + 1) * features, &sums->right[g], error);
     if (status == SCL_STATUS_OK) status = scl_exact_create(2 * targets + 1, &sums->own[g], error);
@@ -57,7 +59,8 @@ scl_status scl_whole_sums_like(const scl_whole_sums *like, size_t groups, scl_wh
                                scl_error *error) {
   const scl_flow none = {.pilot = like->pilot,
                          .target_pilot = like->pilot == NULL ? NULL : like->pilot + like->features};
-  SCL_TRY(scl_whole_sums_create(like->features, like->targets, groups, true, out, error));
+  SCL_TRY(
+      scl_whole_sums_create(like->features, like->targets, groups, SCL_MOMENTS_OWN, out, error));
   if (like->unit == NULL) return SCL_STATUS_OK;
   const scl_status status = scl_block_sums_open(*out, like->unit, &none, error);
   if (status != SCL_STATUS_OK) {
@@ -433,7 +436,7 @@ scl_status scl_whole_sums_of_first(scl_whole_sums *sums, size_t many, size_t few
                                    double ratio, scl_whole_sums **out, scl_error *error) {
   scl_whole_sums *made;
   const size_t c = sums->targets;
-  SCL_TRY(scl_whole_sums_create(few * outputs, c, sums->groups, true, &made, error));
+  SCL_TRY(scl_whole_sums_create(few * outputs, c, sums->groups, SCL_MOMENTS_OWN, &made, error));
   scl_status status = scl_block_sums_first_units(sums, many, few, ratio, made, error);
   for (size_t g = 0; status == SCL_STATUS_OK && g < sums->groups; g++) {
     if (sums->moment[g].high != NULL) status = scl_whole_totals_widen(&made->moment[g], 0, error);
@@ -577,7 +580,8 @@ static scl_status scale_moments(scl_whole_sums *sums, const whole *w, const scl_
   for (size_t i = 0; status == SCL_STATUS_OK && i < d; i++)
     column[i] = scl_exact_value_and_rest(w->right, c * d + i, &column[d + i]);
   const bool in_place = spend && scaling.count == 1 && sums->groups == 1;
-  if (status == SCL_STATUS_OK && !in_place) status = scl_symmetric_create(d, out, error);
+  if (status == SCL_STATUS_OK && !in_place)
+    status = scl_symmetric_create_like(sums->moment[0].low, out, error);
   if (status == SCL_STATUS_OK && in_place) *out = sums->moment[0].low;
   if (status == SCL_STATUS_OK) status = scl_whole_totals_scale(&scaling, *out, error);
   if (in_place && status == SCL_STATUS_OK) sums->moment[0].low = NULL;

@@ -33,9 +33,12 @@ typedef struct scl_whole_sums {
   double *pilot; /* and what was subtracted from features and targets: D + c numbers */
 } scl_whole_sums;
 
-/* Zeros; `moments`: with the matrices of the moments. */
-scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups, bool moments,
-                                 scl_whole_sums **out, scl_error *error);
+/* The matrices of the moments that sums are made with: none, their own, or such that processes share
+ * the tiles of. */
+typedef enum scl_moments { SCL_MOMENTS_NONE = 0, SCL_MOMENTS_OWN, SCL_MOMENTS_SHARED } scl_moments;
+/* Zeros. */
+scl_status scl_whole_sums_create(size_t features, size_t targets, size_t groups,
+                                 scl_moments moments, scl_whole_sums **out, scl_error *error);
 /* Zeros that `like` can be added to, of so many groups. */
 scl_status scl_whole_sums_like(const scl_whole_sums *like, size_t groups, scl_whole_sums **out,
                                scl_error *error);

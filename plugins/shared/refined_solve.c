@@ -18,7 +18,10 @@ void refined_close(refined_system *s) {
 
 scl_status refined_open(refined_system *s, scl_error *error) {
   const size_t count = s->order * s->columns;
-  const scl_status status = s->host->symmetric->create(s->order, &s->factor, error);
+  const scl_symmetric_algebra *algebra = s->host->symmetric;
+  const scl_status status = s->base != NULL && SCL_HAS(algebra, create_like)
+                                ? algebra->create_like(s->base, &s->factor, error)
+                                : algebra->create(s->order, &s->factor, error);
   if (status != SCL_STATUS_OK) return status;
   if (s->least == 0) s->least = 1e-12;
   if (s->tolerance == 0) s->tolerance = 1e-8;

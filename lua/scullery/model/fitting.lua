@@ -163,8 +163,8 @@ end
 
 -- Fits without storing the result. Returns the pipeline with all options filled in, what
 -- recipe.prepare made, the solver, the engine's fit, and what was chosen (or nil). stored: a
--- checkpoint, or nil; budget: of T = "auto", or nil.
-local function learn(self, ds, stored, budget)
+-- checkpoint, or nil; budget: of T = "auto", or nil; tiles: processes share matrices.
+local function learn(self, ds, stored, budget, tiles)
   local _ <close> = core.level "fit"
   local source, coded = dataset.source_of_targets(ds)
   local p, began, chosen, ready, tell = self, core.now(), nil, nil, nil
@@ -178,7 +178,7 @@ local function learn(self, ds, stored, budget)
   began = core.now()
   local solver = recipe.make_solver(p, source, prepared)
   local given = recipe.training_options(p, ds)
-  given.once = true
+  given.once, given.tiles = true, tiles
   given.checkpoint = stored and stored:begin(fitting.LAST_PART, ready and ready.sums)
   local training <close> = ready and ready.training or core.training(source, prepared.stages,
     prepared.map, given)
@@ -208,8 +208,8 @@ function fitting.check_budget(self, budget)
   end
 end
 
---- fitting.run(p, ds, o): p:fit for a data set. o: the options progress, checkpoint, every, restart
---- and budget.
+--- fitting.run(p, ds, o): p:fit for a data set. o: the options progress, checkpoint, every, restart,
+--- budget and tiles.
 function fitting.run(self, ds, o)
   local watching = o.progress
   fitting.check_budget(self, o.budget)
@@ -226,11 +226,12 @@ function fitting.run(self, ds, o)
     return self
   end
   check_data(ds, "pipeline:fit")
-  plan.refuse(self, ds)
+  local tiles = plan.tiles(self, ds, o.tiles)
+  plan.refuse(self, ds, false, tiles)
   local stored <close> = checkpoint.open("pipeline:fit", self, ds, o, "fit")
   ds = target_form.learn(self.target, ds)
   local p, prepared, solver, result, chosen = progress.watched("pipeline:fit", watching, learn,
-    self, ds, stored, o.budget)
+    self, ds, stored, o.budget, tiles)
   return fitting.keep(self, ds, prepared, solver, result, p.features, chosen)
 end
 

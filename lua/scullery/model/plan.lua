@@ -14,6 +14,7 @@ local rates = require "scullery.model.rates"
 local recipe = require "scullery.model.recipe"
 local text_table = require "scullery.base.text_table"
 local trials = require "scullery.model.trials"
+local warn = require "scullery.base.warn"
 
 local plan = {}
 
@@ -101,6 +102,7 @@ function plan.sizes(p, ds, o)
   local solver = recipe.make_solver(small, sample, prepared, choices, o.estimate)
   local given = recipe.training_options(small, ds, o.folds)
   given.once, given.quiet, given.by_sums = o.once, true, o.by_sums
+  given.tiles = o.tiles
   local training <close> = core.training(source, prepared.stages, prepared.map, given)
   local t = core.plan(training, component.instance(solver), T, o.values, o.seconds or false,
     o.codes or 0, o.solved or false)
@@ -109,6 +111,7 @@ function plan.sizes(p, ds, o)
   t.dtype = info and (info.dtype == "float64" and "float64" or "float32") or p.dtype or "float64"
   t.dim = info and info.dim or select(2, core.source_size(source))
   t.mapped = info ~= nil
+  if o.tiles then t.own = t.own / core.process_count() end
   return t
 end
 
@@ -273,9 +276,9 @@ function plan.choosing(p, t)
   return row("choosing", math.min(left, GARBAGE), operations, operations / rates.of "potrf")
 end
 
-local function of(p, ds, seconds, by_sums)
+local function of(p, ds, seconds, by_sums, tiles)
   local t = plan.sizes(p, ds, { seconds = seconds, solved = seconds, once = true,
-    by_sums = by_sums })
+    by_sums = by_sums, tiles = tiles })
   local list = plan.parts(t, seconds)
   local choice = seconds and plan.choosing(p, t)
   if choice then table.insert(list, #list, choice) end
@@ -330,11 +333,34 @@ function plan.refuse_if(what, p, ds, groups, f)
     what, bytes_text(made_plan.more), bytes_text(left), table.concat(largest, ", ")), 0)
 end
 
---- plan.refuse(p, ds, by_sums): plan.refuse_if for a fit. by_sums: it keeps its sums. The growth of
---- T = "auto" ends by itself where memory does.
-function plan.refuse(p, ds, by_sums)
+--- plan.refuse(p, ds, by_sums, tiles): plan.refuse_if for a fit. by_sums: it keeps its sums; tiles:
+--- processes share the tiles of its matrices. The growth of T = "auto" ends by itself where memory
+--- does.
+function plan.refuse(p, ds, by_sums, tiles)
   if p.features and p.features.T == "auto" then return end
-  plan.refuse_if("the fit", p, ds, 1, function() return of(p, ds, false, by_sums) end)
+  plan.refuse_if("the fit", p, ds, 1, function() return of(p, ds, false, by_sums, tiles) end)
+end
+
+--- plan.tiles(p, ds, given): whether processes share the tiles of the matrices of a fit: given
+--- (true or false), or nil: where each could not store them all, which a line says. Raises an error
+--- where the pipeline cannot.
+function plan.tiles(p, ds, given)
+  if core.process_count() == 1 or given == false then return false end
+  if given == nil then
+    if not core.solver_facts(component.instance(p.solver)).shares_tiles
+      or automatic.open(p) or pcall(plan.refuse, p, ds) then
+      return false
+    end
+    warn(("the matrices of this fit do not fit into the memory of one process: %d processes share \z
+      their tiles"):format(core.process_count()))
+    return true
+  end
+  local open = automatic.open(p)
+  if open then
+    error(("option 'tiles' needs a given %s: what is chosen from the rows needs whole \z
+      matrices"):format(open.T and "T" or open.width or open.lambda), 0)
+  end
+  return true
 end
 
 return plan

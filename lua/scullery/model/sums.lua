@@ -231,6 +231,7 @@ end
 --- sums.fit(p, ds, o): p:fit(ds, { sums = true }): the pipeline, fitted from sums, which it keeps.
 function sums.fit(self, ds, o)
   local title = "pipeline:fit"
+  if o.tiles then error(title .. ": option 'tiles' is for a fit that keeps no sums", 0) end
   check_recipe(self, title)
   fitting.check_budget(self, o.budget)
   fitting.check_data(ds, title)

@@ -465,5 +465,6 @@ const scl_plugin scullery_plugin = {
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = path),
                   SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = ridge_penalty),
                   SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = ridge_normal_alone),
+                  SCL_OFFER_BARE(SCL_ABILITY_SHARED_TILES, scl_ability_shared_tiles),
                   SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = ridge_cost)),
     .create = ridge_create};

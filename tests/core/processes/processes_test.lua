@@ -54,6 +54,64 @@ function TestFitsHaveTheBitsOfOneProcess()
   for _, count in ipairs{ 2, 5 } do lu.assertEquals(succeeds(count, code), one) end
 end
 
+-- Processes that share the tiles of the matrices, some with more processes than rows of tiles: the
+-- bits of one process, where systems are regular, and where they are singular and refined.
+function TestSharedTilesHaveTheBitsOfOneProcess()
+  local code = fit .. [[
+    local some = X:slice(1, 3000)
+    local weights, labels = sc.zeros(3000, 1), {}
+    for i = 1, 3000 do
+      weights:set(i, 1, 0.5 + i % 3 / 7)
+      labels[i] = ("class %d"):format(math.floor(2 * some:get(i, 1) + some:get(i, 2)) % 4)
+    end
+    local sets = { sc.dataset{ X = some, y = some:column(1):map(math.sin), weights = weights },
+      sc.dataset{ X = some, y = labels },
+      sc.dataset{ X = some, y = sc.randn{ 3000, 40, seed = 2 }, task = "regression" } }
+    for _, dtype in ipairs{ "float64", "float32", "int16" } do
+      for _, ds in ipairs(sets) do
+        for _, lambda in ipairs{ 1e-3, 1e-13 } do
+          local p = sc.pipeline{ map(700, dtype), sc.solver.ridge{ lambda = lambda } }
+          p:fit(ds, { tiles = true })
+          local found = p:decision(some:slice(1, 20))
+          for i = 1, 20 do print(("%a"):format(found:get(i, 1))) end
+        end
+      end
+    end]]
+  local one, _, said = select(2, run(1, code))
+  local _, lines = one:gsub("0x", "")
+  lu.assertEquals(lines, 360, said)
+  for _, count in ipairs{ 2, 3, 5 } do lu.assertEquals(select(2, run(count, code)), one) end
+end
+
+-- Matrices of a process are smaller than those of one process by its share.
+function TestSharedTilesTakeLessMemory()
+  local code = fit .. [[
+    local core = require "scullery.core"
+    local p = sc.pipeline{ map(2500), sc.solver.ridge{ lambda = 1e-3, form = "primal" } }
+    core.memory(true)
+    p:fit(sc.dataset{ X = X:slice(1, 600), y = X:slice(1, 600, 1, 1) }, { tiles = %s })
+    local _, peak = core.memory()
+    print(peak)]]
+  local function peak(tiles) return tonumber(succeeds(3, code:format(tiles))) end
+  -- two matrices, of which a process has 5 of 15 tiles, and room for a column of 5 tiles
+  local matrix, saved = 2500 ^ 2 / 2 * 8, peak "false" - peak "true"
+  lu.assertTrue(saved > 0.9 * matrix, saved / matrix)
+end
+
+function TestWhatCannotShareTiles()
+  local function refused(words, stages, given)
+    fails(words, 2, fit .. ([[
+      sc.pipeline{ %s }:fit(sc.dataset{ X = X, y = X:column(1) }, { tiles = true, %s })]]):format(
+        stages, given or ""))
+  end
+  refused({ "tiles", "whole matrix" }, "map(50), sc.solver.lasso{ lambda = 1e-3 }")
+  refused({ "tiles", "given lambda" }, "map(50), sc.solver.ridge{}")
+  refused({ "tiles", "bits" }, [[sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.sign(), T = 20 }, sc.solver.ridge{ lambda = 1e-3 }]])
+  refused({ "tiles", "keeps no sums" }, "map(50), sc.solver.ridge{ lambda = 1e-3 }", "sums = true")
+  refused({ "eigenvectors" }, 'map(50), sc.solver.ridge{ lambda = 1e-3, estimate = "gcv" }')
+end
+
 -- Lines of a CSV stream before those of a process are counted without being parsed: also where
 -- quotes hold ends of lines, where lines are empty, and where rows are left out.
 function TestStreamsOfCsv()

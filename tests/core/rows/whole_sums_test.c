@@ -50,7 +50,7 @@ static scl_whole_sums *sum(const rows *r, const size_t *order, size_t first, siz
   static double y[N * C], w[N];
   scl_whole_sums *sums;
   scl_error error = {0};
-  check(scl_whole_sums_create(D, C, 1, true, &sums, &error) == SCL_STATUS_OK, "create");
+  check(scl_whole_sums_create(D, C, 1, SCL_MOMENTS_OWN, &sums, &error) == SCL_STATUS_OK, "create");
   for (size_t i = 0; i < count; i++) {
     const size_t from = order[first + i];
     memcpy(v + i * D, r->v + from * D, D * sizeof *v);

@@ -86,6 +86,8 @@ typedef struct scl_symmetric_algebra {
   /* a += X'X, X k x n of either dtype: float32 X is multiplied in float32 and added in float64. */
   scl_status (*accumulate)(scl_symmetric *a, scl_dtype dtype, const void *x, ptrdiff_t stride,
                            size_t k, scl_error *error);
+  /* Zeros of the order of `like`, stored as it is: see SCL_ABILITY_SHARED_TILES. */
+  scl_status (*create_like)(const scl_symmetric *like, scl_symmetric **out, scl_error *error);
 } scl_symmetric_algebra;
 #define SCL_LEAST_SYMMETRIC_ALGEBRA SCL_THROUGH(scl_symmetric_algebra, eigen)
 

@@ -239,6 +239,17 @@ typedef struct scl_ability_rows_apart {
 } scl_ability_rows_apart;
 #define SCL_LEAST_ABILITY_ROWS_APART sizeof(scl_head)
 
+/* A table without members: in a fit by several processes, whose matrices would not fit into the
+ * memory of one, `normal` may give this solver a matrix of which each process stores some rows of
+ * tiles. The solver uses only copy, add, scale, shift, set, diagonal, multiply, factor, solve and
+ * triangular of host->symmetric on it, makes others by create_like, and all processes make the same
+ * calls in the same order. Results have the bits of one process. */
+#define SCL_ABILITY_SHARED_TILES "scullery.shared-tiles/1"
+typedef struct scl_ability_shared_tiles {
+  scl_head head;
+} scl_ability_shared_tiles;
+#define SCL_LEAST_ABILITY_SHARED_TILES sizeof(scl_head)
+
 /* The penalty. By it the host decides whether the model has a constant, and in which coordinates it
  * states features whose parameters have a kernel K. Without this ability the host assumes
  * SCL_PENALTY_L2. */
