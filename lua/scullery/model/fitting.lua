@@ -208,8 +208,8 @@ function fitting.check_budget(self, budget)
   end
 end
 
---- fitting.run(p, ds, o): p:fit for a data set. o: the options progress, checkpoint, every, restart,
---- budget and tiles.
+--- fitting.run(p, ds, o): p:fit for a data set. o: the options progress, checkpoint, every,
+--- restart, budget and tiles.
 function fitting.run(self, ds, o)
   local watching = o.progress
   fitting.check_budget(self, o.budget)

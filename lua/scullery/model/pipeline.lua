@@ -23,7 +23,8 @@ local guarded = objects.call
 
 -- The options of fit that are not about the data.
 local own = options.declare("pipeline:fit", { progress = progress.rule,
-  sums = { type = "boolean" }, tiles = { type = "boolean" }, fingerprints = { type = "boolean", default = true },
+  sums = { type = "boolean" }, tiles = { type = "boolean" },
+  fingerprints = { type = "boolean", default = true },
   budget = growing.rule,
   checkpoint = checkpoint.rules.checkpoint, every = checkpoint.rules.every,
   restart = checkpoint.rules.restart })
@@ -89,10 +90,10 @@ end
 --- stores none. p:info().exact says whether these sums are the same for any order and cut of the
 --- rows.
 ---
---- tiles = true, among the options, in several processes: each stores its share of the D x D matrix
---- of the normal equations (rows of tiles), makes the features of all rows for it, and takes part in
---- the factorisation. So D is limited by the memory of all processes together; the bits are those
---- of one process. For ridge with the penalty l2 and a given lambda. By default a fit does so where
+--- tiles = true, among the options, in several processes: each stores its share of the D x D
+--- matrix of the normal equations (rows of tiles), makes the features of all rows for it, and takes
+--- part in the factorisation. So D is limited by the memory of all processes together; the bits are
+--- those of one process. For ridge with the penalty l2 and a given lambda. By default a fit does so where
 --- the matrices would not fit into the memory of one process, and says so; false: never.
 ---
 --- checkpoint = path, among the options: what the fit has done is stored in files (path, path.sums,
