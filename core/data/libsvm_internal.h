@@ -2,25 +2,65 @@
 #ifndef SCULLERY_LIBSVM_INTERNAL_H
 #define SCULLERY_LIBSVM_INTERNAL_H
 
-#include "base/memory.h"
+#include "data/files/input.h"
 #include <stdbool.h>
 
-/* Called for the label (index 0) and each index:value of a row (from 0); false where the reader
- * cannot take it, for the reason in `refusal`. */
-typedef struct libsvm_consumer {
-  bool (*take)(void *context, size_t row, size_t index, double value);
-  void *context;
-  const char *refusal;
-} libsvm_consumer;
+/* How words are taken. */
+typedef struct libsvm_format {
+  size_t base;         /* what indices count from: 0 or 1 */
+  size_t features;     /* columns; 0: any */
+  const char *refusal; /* why an index past them is refused */
+  scl_dtype dtype;     /* of the values */
+} libsvm_format;
 
-/* Where in the file a word stands. */
+/* Where in a file a text begins: the number of its row and of its line, both from 1. */
 typedef struct libsvm_place {
-  const char *path, *line;
-  size_t row, number; /* the row of X and the line of the file, both from 1 */
+  const char *path;
+  size_t row, line;
 } libsvm_place;
 
-/* Whole lines of text; *place is that of the next line afterwards. */
-scl_status libsvm_scan(libsvm_place *place, const char *text, size_t length,
-                       const libsvm_consumer *c, scl_error *error);
+/* Rows of a text. Row i ends before entry ends[i]; columns count from 0, and no value is 0. */
+typedef struct libsvm_rows {
+  size_t rows, entries, lines, row_room, entry_room;
+  double *labels;
+  int64_t *ends;
+  int32_t *columns;
+  void *values;   /* entry_room of them in the format's dtype */
+  size_t cols;    /* the largest column, from 1 */
+  bool fractions; /* a label is not a whole number */
+} libsvm_rows;
+
+enum { LIBSVM_PADDING = 16 }; /* bytes that may be read after a text */
+
+/* Parse whole lines of text into *rows, in place of what it held; the byte after them is 0 or
+ * belongs to a later line. */
+scl_status libsvm_parse(const libsvm_format *format, const libsvm_place *place, const char *text,
+                        size_t length, libsvm_rows *rows, scl_error *error);
+void libsvm_rows_release(libsvm_rows *rows);
+
+/* Files as blocks of whole lines, whose rows are parsed on all threads. */
+typedef struct libsvm_lines {
+  char **paths;
+  size_t files, file; /* the file of the block, from 0 */
+  libsvm_format format;
+  size_t unpacked;
+  bool bounded;    /* gzip, because the rows are kept */
+  bool needs_rows; /* a file without rows is refused */
+  scl_input *input;
+  char *buffer;
+  size_t room, used, taken; /* of the buffer: bytes, filled, and parsed */
+  bool ended;               /* the file has no more bytes */
+  libsvm_place place;
+  libsvm_rows *pieces; /* the block: the rows of its pieces, in order */
+  size_t room_pieces, count, rows, entries;
+  size_t block_bytes, file_bytes, bytes; /* of text: of the block, parsed so far, of all files */
+} libsvm_lines;
+
+scl_status libsvm_lines_open(const char *const *paths, size_t files, libsvm_lines *lines,
+                             scl_error *error);
+/* The next block that has rows, of one file; count = 0 at the end of the last file. */
+scl_status libsvm_lines_next(libsvm_lines *lines, scl_error *error);
+void libsvm_lines_rewind(libsvm_lines *lines);
+void libsvm_lines_close(libsvm_lines *lines);
 
 #endif

@@ -1,7 +1,8 @@
-/* Rows of LIBSVM text: whole, as one block of all files, or once, a buffer of whole lines at a
- * time. */
+/* Rows of LIBSVM text: whole, as a stream that is read in each pass, or once. All are compressed
+ * sparse rows first; they become dense where the user says so, or where they are filled. */
+#include "algebra/csr.h"
+#include "base/memory_left.h"
 #include "base/text.h"
-#include "data/files/input.h"
 #include "data/libsvm.h"
 #include "data/libsvm_internal.h"
 
@@ -9,201 +10,141 @@
 #include <string.h>
 
 enum {
-  BUFFER_BYTES = SCL_BUFFER(1 << 20),
-  LONGEST_LINE = 1 << 30,
   MOST_CLASSES = 1000,
-  SPARSE = 1 << 12, /* bytes of X for one byte of the file: more is taken for a mistake */
-  SMALL = 1 << 24   /* bytes of X that are never refused */
+  FILLED = 10,     /* rows of which less than a tenth is not 0 are sparse */
+  WIDE = 1 << 12,  /* bytes of dense X for one byte of text: more is taken for a mistake */
+  SMALL = 1 << 24, /* bytes of dense X that are never refused */
+  SPARE = 50       /* room for the numbers of a file: a fiftieth more than its beginning suggests */
 };
 static const size_t MOST_BYTES =
-    SCL_BUFFER((size_t)1 << 25); /* of a block of rows, where a row is no larger */
+    SCL_BUFFER((size_t)1 << 25); /* of a dense block of rows, where a row is no larger */
 
+static const char *const past_features = "has an index past the option features",
+                         *const past_model =
+                             "has an index past the columns that the model was fitted on";
+
+/* Also of reading whole: where the rows of all blocks are collected. */
 typedef struct libsvm_source {
   scl_source base;
-  char **paths;
-  size_t files;
+  libsvm_lines lines;
+  scl_csr block; /* of a dense stream: rows of which some were given */
+  scl_matrix block_labels;
+  size_t given;      /* of them */
+  size_t *file_rows; /* of each file */
   /* whole */
-  bool whole;
-  scl_text *texts;
-  size_t *file_rows;
-  scl_dtype dtype;
-  /* once */
-  scl_input *input;
-  char *buffer;
-  size_t room, used, taken; /* of the buffer: bytes, filled, and made rows of */
-  bool ended;               /* whole: the block was given */
-  libsvm_place place;
+  int64_t *starts;
+  int32_t *columns;
+  void *values;
+  double *labels;
+  size_t rows, entries, row_room, entry_room;
 } libsvm_source;
 
-/* ---------------------------------------------------------------- rows */
+/* ---------------------------------------------------------------- blocks */
 
-/* Where the numbers of lines go. */
-typedef struct filling {
-  scl_matrix *x, *y; /* NULL: nowhere */
-  size_t first, to;  /* row `first` of the text, from 0, is row `to` of x */
-  size_t features;   /* the largest index that is taken; 0: any */
-  size_t largest;    /* index that came */
-  bool fractions;    /* a label is no whole number */
-} filling;
-
-/* Stores one number of a row: the label (index 0) or a feature. False: the index is above
- * `features`. */
-static bool take(void *context, size_t row, size_t index, double value) {
-  filling *f = context;
-  if (index > f->largest) f->largest = index;
-  if (f->features > 0 && index > f->features) return false;
-  if (index == 0) f->fractions = f->fractions || value != floor(value);
-  if (index == 0 && f->y != NULL) scl_matrix_set(f->y, row - f->first + f->to, 0, value);
-  if (index > 0 && f->x != NULL) scl_matrix_set(f->x, row - f->first + f->to, index - 1, value);
-  return true;
-}
-
-/* All lines of all files, one after the other. */
-static scl_status scan_texts(libsvm_source *s, filling *f, scl_error *error) {
-  const libsvm_consumer c = {take, f, "has an index past the option features"};
-  s->base.rows = 0;
-  for (size_t k = 0; k < s->files; k++) {
-    libsvm_place p = {.path = s->paths[k], .row = 1, .number = 1};
-    f->to = s->base.rows;
-    SCL_TRY(libsvm_scan(&p, s->texts[k].bytes, s->texts[k].length, &c, error));
-    s->file_rows[k] = p.row - 1;
-    s->base.rows += s->file_rows[k];
+/* Copy the rows of a piece to places `row` and `entry` of larger arrays; labels may be NULL. */
+static void copy_piece(const libsvm_rows *piece, scl_dtype dtype, size_t row, size_t entry,
+                       int64_t *starts, int32_t *columns, void *values, double *labels) {
+  const size_t size = scl_dtype_size(dtype);
+  for (size_t i = 0; i < piece->rows; i++)
+    starts[row + i + 1] = (int64_t)entry + piece->ends[i];
+  if (piece->entries > 0) {
+    memcpy(columns + entry, piece->columns, piece->entries * sizeof *columns);
+    memcpy((char *)values + entry * size, piece->values, piece->entries * size);
   }
-  return SCL_STATUS_OK;
+  if (labels != NULL && piece->rows > 0)
+    memcpy(labels + row, piece->labels, piece->rows * sizeof *labels);
 }
 
-/* The rows of all files as one block, once. */
-static scl_status next_whole(libsvm_source *s, scl_matrix *x, scl_matrix *y, scl_error *error) {
-  filling f = {.x = x, .y = y, .features = s->base.cols};
-  if (s->ended) return SCL_STATUS_OK;
-  s->ended = true;
-  SCL_TRY(scl_matrix_create(s->base.rows, s->base.cols, s->dtype, x, error));
-  SCL_TRY(scl_matrix_create_raw(s->base.rows, 1, SCL_DTYPE_FLOAT64, y, error));
-  SCL_TRY(scan_texts(s, &f, error));
-  size_t row, col;
-  if (s->dtype == SCL_DTYPE_FLOAT32 && scl_matrix_find_nonfinite(x, &row, &col))
-    return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "%s: row %zu has a number at index %zu that is too large for float32",
-                    s->base.name, row + 1, col + 1);
-  return SCL_STATUS_OK;
+static void release_block(libsvm_source *s) {
+  scl_csr_release(&s->block);
+  scl_matrix_release(&s->block_labels);
+  s->given = 0;
 }
 
-/* Moves the bytes that were not taken to the front and reads until the buffer is full or the file
- * ends. */
-static scl_status fill_buffer(libsvm_source *s, scl_error *error) {
-  size_t got = 0;
-  memmove(s->buffer, s->buffer + s->taken, s->used - s->taken);
-  s->used -= s->taken;
-  s->taken = 0;
-  SCL_TRY(scl_input_read(s->input, s->buffer + s->used, s->room - s->used, &got, error));
-  const char *zero = memchr(s->buffer + s->used, 0, got);
-  if (zero != NULL)
-    return scl_input_refuse_zero(s->base.name, s->buffer, zero, s->place.number, error);
-  s->used += got;
-  s->ended = s->used < s->room;
-  return SCL_STATUS_OK;
-}
-
-static scl_status enlarge_buffer(libsvm_source *s, scl_error *error) {
-  if (s->room >= LONGEST_LINE)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: line %zu is longer than %zu bytes",
-                    s->base.name, s->place.number, s->room);
-  char *more = scl_allocate(2 * s->room);
-  if (more == NULL) return scl_fail_memory(error, 2 * s->room, "a long line");
-  memcpy(more, s->buffer, s->used);
-  scl_release(s->buffer);
-  s->buffer = more;
-  s->room *= 2;
-  return SCL_STATUS_OK;
-}
-
-/* Up to `most` whole lines from the front of what is left: their bytes, and their number. */
-static size_t whole_lines(const libsvm_source *s, size_t most, size_t *lines) {
-  const char *text = s->buffer + s->taken, *end = s->buffer + s->used, *at = text;
-  *lines = 0;
-  while (at < end && *lines < most) {
-    const char *stop = memchr(at, '\n', (size_t)(end - at));
-    if (stop == NULL && !s->ended) break; /* perhaps cut off */
-    at = stop == NULL ? end : stop + 1;
-    (*lines)++;
-  }
-  return (size_t)(at - text);
-}
-
-/* Parses the next `lines` lines (`bytes` bytes) into rows of zeros; empty lines are not rows, so
- * that x may have fewer. */
-static scl_status take_lines(libsvm_source *s, size_t lines, size_t bytes, scl_matrix *x,
-                             scl_error *error) {
-  filling f = {.x = x, .first = s->place.row - 1, .features = s->base.cols};
-  const libsvm_consumer c = {take, &f,
-                             "has an index past the columns that the model was fitted on"};
-  SCL_TRY(scl_matrix_create(lines, s->base.cols, SCL_DTYPE_FLOAT64, x, error));
-  SCL_TRY(libsvm_scan(&s->place, s->buffer + s->taken, bytes, &c, error));
-  s->taken += bytes;
-  x->rows = s->place.row - 1 - f.first;
-  if (x->rows == 0) scl_matrix_release(x);
-  return SCL_STATUS_OK;
-}
-
-static scl_status libsvm_next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error) {
+/* The next block as sparse rows of `cols` columns; labels in y where it is not NULL. */
+static scl_status next_block(scl_source *source, scl_csr *x, scl_matrix *y, scl_error *error) {
   libsvm_source *s = (libsvm_source *)source;
-  if (s->whole) return next_whole(s, x, y, error);
-  const size_t most = scl_max(MOST_BYTES / (s->base.cols * sizeof(double)), 1);
-  for (size_t lines = 0; x->storage == NULL;) {
-    size_t bytes = whole_lines(s, most, &lines);
-    if (lines == 0 && s->ended) return SCL_STATUS_OK;
-    if (lines == 0) {
-      if (s->taken == 0 && s->used == s->room) SCL_TRY(enlarge_buffer(s, error));
-      SCL_TRY(fill_buffer(s, error));
-      continue;
-    }
-    SCL_TRY(take_lines(s, lines, bytes, x, error));
+  libsvm_lines *l = &s->lines;
+  size_t row = 0, entry = 0;
+  SCL_TRY(libsvm_lines_next(l, error));
+  if (l->count == 0) return SCL_STATUS_OK;
+  if (y != NULL) SCL_TRY(scl_matrix_create_raw(l->rows, 1, SCL_DTYPE_FLOAT64, y, error));
+  SCL_TRY(scl_csr_create(l->rows, source->cols, l->entries, l->format.dtype, x, error));
+  for (size_t k = 0; k < l->count; k++) {
+    copy_piece(&l->pieces[k], l->format.dtype, row, entry, x->starts, x->columns, x->values,
+               y == NULL ? NULL : y->data);
+    row += l->pieces[k].rows;
+    entry += l->pieces[k].entries;
   }
   return SCL_STATUS_OK;
+}
+
+/* The same dense, by blocks of bounded bytes. */
+static scl_status next_dense(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error) {
+  libsvm_source *s = (libsvm_source *)source;
+  if (s->given == s->block.rows) {
+    release_block(s);
+    SCL_TRY(next_block(source, &s->block, &s->block_labels, error));
+    if (s->block.rows == 0) return SCL_STATUS_OK;
+  }
+  const size_t most = scl_max(MOST_BYTES / (source->cols * sizeof(double)), 1),
+               rows = scl_min(most, s->block.rows - s->given);
+  SCL_TRY(scl_matrix_create_raw(rows, source->cols, s->lines.format.dtype, x, error));
+  if (y != NULL) *y = scl_matrix_slice(&s->block_labels, s->given, rows, 0, 1);
+  scl_csr_fill(&s->block, s->given, rows, x->dtype, x->data, (ptrdiff_t)source->cols);
+  s->given += rows;
+  return SCL_STATUS_OK;
+}
+
+static void rewind_lines(scl_source *source) {
+  libsvm_source *s = (libsvm_source *)source;
+  libsvm_lines_rewind(&s->lines);
+  release_block(s);
 }
 
 static void libsvm_destroy(scl_source *source) {
   libsvm_source *s = (libsvm_source *)source;
-  for (size_t k = 0; s->texts != NULL && k < s->files; k++)
-    scl_release(s->texts[k].bytes);
-  scl_input_close(s->input);
-  if (s->paths != NULL) scl_release_texts(s->paths, s->files);
-  SCL_RELEASE(s->texts, s->file_rows, s->buffer, s);
+  libsvm_lines_close(&s->lines);
+  release_block(s);
+  SCL_RELEASE(s->file_rows, s->starts, s->columns, s->values, s->labels, s);
 }
 
-static const scl_source_class libsvm_class = {.next = libsvm_next, .destroy = libsvm_destroy};
+static const scl_source_class once_class = {.next_sparse = next_block, .destroy = libsvm_destroy},
+                              sparse_class = {.next_sparse = next_block,
+                                              .rewind = rewind_lines,
+                                              .destroy = libsvm_destroy},
+                              dense_class = {.next = next_dense,
+                                             .rewind = rewind_lines,
+                                             .destroy = libsvm_destroy};
+
+typedef enum libsvm_use { WHOLE, STREAM, ONCE } libsvm_use;
 
 /* *out may be destroyed after an error, too. */
-static scl_status make_source(const char *const *paths, size_t files, libsvm_source **out,
-                              scl_error *error) {
+static scl_status make_source(const char *const *paths, size_t files,
+                              const scl_libsvm_options *options, libsvm_use use,
+                              libsvm_source **out, scl_error *error) {
   libsvm_source *s = *out = scl_allocate_zero(sizeof *s);
   if (s == NULL) return scl_fail_memory(error, sizeof *s, "a file");
-  s->base.class = &libsvm_class;
-  s->files = files;
-  s->paths = scl_copy_texts(paths, files);
-  if (s->paths == NULL) return scl_fail_memory(error, strlen(paths[0]), "a path");
-  s->base.name = s->paths[0];
-  return SCL_STATUS_OK;
-}
-
-/* ---------------------------------------------------------------- once */
-
-/* A source that reads one file once, through a buffer. *out may be destroyed after an error,
- * too. */
-static scl_status open_once(const char *path, size_t cols, libsvm_source **out, scl_error *error) {
-  SCL_TRY(make_source(&path, 1, out, error));
-  libsvm_source *s = *out;
-  s->base.cols = cols;
-  s->room = BUFFER_BYTES;
-  s->buffer = scl_allocate(s->room);
-  s->place = (libsvm_place){.path = s->base.name, .row = 1, .number = 1};
-  if (s->buffer == NULL) return scl_fail_memory(error, s->room, "a file");
-  return scl_input_open(path, &s->input, error);
+  s->base.class = &once_class;
+  s->base.sparse = true;
+  s->base.cols = options->features;
+  s->lines.bounded = use == WHOLE;
+  s->lines.needs_rows = use != ONCE;
+  s->lines.unpacked = options->unpacked;
+  s->lines.format = (libsvm_format){.base = options->from_zero ? 0 : 1,
+                                    .features = options->features,
+                                    .refusal = use == ONCE ? past_model : past_features,
+                                    .dtype = options->dtype};
+  SCL_TRY(libsvm_lines_open(paths, files, &s->lines, error));
+  s->base.name = s->lines.paths[0];
+  s->file_rows = scl_allocate_zero((files + 1) * sizeof *s->file_rows);
+  return s->file_rows == NULL ? scl_fail_memory(error, files, "files") : SCL_STATUS_OK;
 }
 
 scl_status scl_libsvm_once(const char *path, size_t cols, scl_source **out, scl_error *error) {
+  const scl_libsvm_options options = {.features = cols, .dtype = SCL_DTYPE_FLOAT64};
   libsvm_source *s;
-  const scl_status status = open_once(path, cols, &s, error);
+  const scl_status status = make_source(&path, 1, &options, ONCE, &s, error);
   if (status == SCL_STATUS_OK)
     *out = &s->base;
   else if (s != NULL)
@@ -211,94 +152,254 @@ scl_status scl_libsvm_once(const char *path, size_t cols, scl_source **out, scl_
   return status;
 }
 
-/* ---------------------------------------------------------------- whole */
+/* ---------------------------------------------------------------- collecting */
 
-/* Decide whether the labels are classes, and collect these. classification: 0 no, 1 yes, below
- * 0: yes for whole numbers of at most MOST_CLASSES values. */
-static scl_status find_classes(scl_table *out, int classification, bool fractions,
-                               scl_error *error) {
-  scl_labels labels = {0};
-  if (classification == 0 || (classification < 0 && fractions)) return SCL_STATUS_OK;
-  for (size_t i = 0; i < out->rows; i++)
-    if (!scl_labels_add(&labels, scl_matrix_get(&out->y, i, 0))) {
-      scl_release(labels.values);
-      return scl_fail_memory(error, labels.count * sizeof(double), "labels");
-    }
-  if (classification < 0 &&
-      labels.count > MOST_CLASSES) { /* whole numbers, but too many to be labels */
-    scl_release(labels.values);
-    return SCL_STATUS_OK;
-  }
-  out->classification = true;
-  return scl_table_take_labels(out, &labels, error);
+/* Rows and numbers from the block to the end of its file, by the size of the file; NaN where that is
+ * not known. */
+static scl_libsvm_size estimate(const libsvm_lines *l) {
+  const size_t size = scl_input_is_packed(l->input) ? SIZE_MAX : scl_input_most(l->input);
+  if (size == SIZE_MAX || l->count == 0) return (scl_libsvm_size){NAN, NAN};
+  const size_t before = l->file_bytes - l->block_bytes;
+  const double factor = size <= before ? 1 : (double)(size - before) / (double)l->block_bytes;
+  return (scl_libsvm_size){factor * (double)l->rows, factor * (double)l->entries};
 }
 
-/* One index makes X as wide as it says: a mistake in a small file must not ask for all memory. */
-static scl_status check_width(const scl_table *table, size_t bytes, const char *path,
-                              scl_dtype dtype, scl_error *error) {
-  const double x = (double)table->rows * (double)table->cols * (double)scl_dtype_size(dtype);
+static scl_status refuse_size(const libsvm_source *s, double rows, double entries,
+                              scl_error *error) {
+  char need[32], left[32];
+  const double bytes = 16 * rows + entries * (4 + (double)scl_dtype_size(s->lines.format.dtype));
+  return scl_fail(error, SCL_STATUS_NO_MEMORY,
+                  "%s: about %.3g numbers in %.3g rows take %s of memory, and %s are free; with "
+                  "stream = true they are read from disk in each pass",
+                  s->lines.place.path, entries, rows, scl_bytes_text(bytes, need),
+                  scl_bytes_text((double)scl_memory_left(), left));
+}
+
+/* A larger copy of an array in *array; false where there is no memory. */
+static bool enlarge(void **array, size_t used, size_t room, size_t size) {
+  void *more = room < used ? NULL : scl_allocate_array(room, size);
+  if (more == NULL) return false;
+  if (used > 0) memcpy(more, *array, used * size);
+  scl_release(*array);
+  *array = more;
+  return true;
+}
+
+/* Room for the rows of the block. What the beginning of the file suggests is reserved at once: pages
+ * that are not used take no memory. */
+static scl_status reserve(libsvm_source *s, scl_error *error) {
+  libsvm_lines *l = &s->lines;
+  const size_t rows = s->rows + l->rows, entries = s->entries + l->entries;
+  const scl_libsvm_size whole = estimate(l);
+  const bool known = whole.rows < 0x1p62 && whole.entries < 0x1p62;
+  const size_t guess_rows = known ? (size_t)whole.rows : 0,
+               guess = known ? (size_t)whole.entries : 0;
+  if (rows + 1 > s->row_room) {
+    const size_t room = scl_max(rows + rows / 2, s->rows + guess_rows + guess_rows / SPARE) + 1;
+    void *starts = s->starts, *labels = s->labels;
+    const bool made = enlarge(&starts, s->rows == 0 ? 0 : s->rows + 1, room, sizeof *s->starts) &&
+                      (s->starts = starts, enlarge(&labels, s->rows, room, sizeof *s->labels));
+    s->starts = starts;
+    if (!made) return refuse_size(s, (double)room, (double)(s->entries + guess), error);
+    s->labels = labels;
+    s->starts[0] = 0;
+    s->row_room = room;
+  }
+  if (entries <= s->entry_room) return SCL_STATUS_OK;
+  const size_t room = scl_max(entries + entries / 2, s->entries + guess + guess / SPARE);
+  void *columns = s->columns, *values = s->values;
+  const bool made =
+      enlarge(&columns, s->entries, room, sizeof *s->columns) &&
+      (s->columns = columns, enlarge(&values, s->entries, room, scl_dtype_size(l->format.dtype)));
+  s->columns = columns;
+  if (!made) return refuse_size(s, (double)rows, (double)room, error);
+  s->values = values;
+  s->entry_room = room;
+  return SCL_STATUS_OK;
+}
+
+/* Adds the rows of the block. */
+static scl_status collect(libsvm_source *s, scl_error *error) {
+  const libsvm_lines *l = &s->lines;
+  SCL_TRY(reserve(s, error));
+  for (size_t k = 0; k < l->count; k++) {
+    copy_piece(&l->pieces[k], l->format.dtype, s->rows, s->entries, s->starts, s->columns,
+               s->values, s->labels);
+    s->rows += l->pieces[k].rows;
+    s->entries += l->pieces[k].entries;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* ---------------------------------------------------------------- opening */
+
+/* What one pass finds out. */
+typedef struct libsvm_found {
+  size_t rows, entries, cols;
+  bool fractions;    /* a label is not a whole number */
+  scl_labels labels; /* where they may be classes */
+} libsvm_found;
+
+/* Whether the labels may be classes, as far as they were seen. */
+static bool may_be_classes(const libsvm_found *found, scl_choice classification) {
+  return classification == SCL_YES ||
+         (classification == SCL_AUTO && !found->fractions && !found->labels.overflow);
+}
+
+static scl_status find_in_block(const libsvm_lines *l, scl_choice classification,
+                                libsvm_found *found, scl_error *error) {
+  found->rows += l->rows;
+  found->entries += l->entries;
+  for (size_t k = 0; k < l->count; k++) {
+    const libsvm_rows *piece = &l->pieces[k];
+    found->cols = scl_max(found->cols, piece->cols);
+    found->fractions = found->fractions || piece->fractions;
+    for (size_t i = 0; i < piece->rows && may_be_classes(found, classification); i++)
+      if (!scl_labels_add(&found->labels, piece->labels[i]))
+        return scl_fail_memory(error, found->labels.count * sizeof(double), "labels");
+  }
+  return SCL_STATUS_OK;
+}
+
+/* One pass over all files; whole: the rows are collected. */
+static scl_status pass(libsvm_source *s, bool whole, scl_choice classification, libsvm_found *found,
+                       scl_error *error) {
+  if (classification == SCL_AUTO) found->labels.most = MOST_CLASSES;
+  for (;;) {
+    SCL_TRY(libsvm_lines_next(&s->lines, error));
+    if (s->lines.count == 0) return SCL_STATUS_OK;
+    s->file_rows[s->lines.file] += s->lines.rows;
+    SCL_TRY(find_in_block(&s->lines, classification, found, error));
+    if (whole) SCL_TRY(collect(s, error));
+  }
+}
+
+/* One index makes a dense X as wide as it says: a mistake in a small file must not ask for all
+ * memory. */
+static scl_status check_width(const libsvm_source *s, const scl_table *table, scl_error *error) {
+  const double x =
+      (double)table->rows * (double)table->cols * (double)scl_dtype_size(s->lines.format.dtype);
   char x_text[32], file_text[32];
-  if (x <= SMALL || x <= SPARSE * (double)bytes) return SCL_STATUS_OK;
+  if (x <= SMALL || x <= WIDE * (double)s->lines.bytes) return SCL_STATUS_OK;
   return scl_fail(
       error, SCL_STATUS_BAD_DATA,
-      "%s: the largest index is %zu, so that X would be %zu x %zu numbers, %s of memory "
-      "for %s of text; option 'features' = %zu says that this is meant",
-      path, table->cols, table->rows, table->cols, scl_bytes_text(x, x_text),
-      scl_bytes_text((double)bytes, file_text), table->cols);
+      "%s: the largest index is %zu, so that X would be %zu x %zu numbers, %s of memory for %s of "
+      "text; sparse = true keeps the numbers that are there, and option 'features' = %zu says that "
+      "this is meant",
+      s->base.name, table->cols, table->rows, table->cols, scl_bytes_text(x, x_text),
+      scl_bytes_text((double)s->lines.bytes, file_text), table->cols);
 }
 
-/* Read all texts and scan them once, for the sizes of X and for whether a label is a fraction. */
-static scl_status libsvm_sizes(libsvm_source *s, size_t unpacked, size_t features, bool *fractions,
-                               scl_table *out, scl_error *error) {
-  filling f = {.features = features};
-  size_t bytes = 0;
-  for (size_t k = 0; k < s->files; k++) {
-    SCL_TRY(scl_input_text(s->paths[k], unpacked, "", &s->texts[k], error));
-    bytes += s->texts[k].length;
-  }
-  SCL_TRY(scan_texts(s, &f, error));
-  for (size_t k = 0; k < s->files; k++)
-    if (s->file_rows[k] == 0)
-      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file has no rows", s->paths[k]);
-  out->rows = s->base.rows;
-  out->cols = s->base.cols = features > 0 ? features : f.largest;
-  *fractions = f.fractions;
+/* The sizes and the task of the table, after the pass. *sparse: how its rows are given. */
+static scl_status decide(libsvm_source *s, const scl_libsvm_options *o, libsvm_found *found,
+                         scl_table *out, bool *sparse, scl_error *error) {
+  const bool classes = may_be_classes(found, o->classification);
+  out->rows = found->rows;
+  out->cols = s->base.cols = o->features > 0 ? o->features : found->cols;
   if (out->cols == 0)
     return scl_fail(
         error, SCL_STATUS_BAD_DATA,
         "%s: no row has an index:value; option 'features' says how many columns there are",
         s->base.name);
-  if (features == 0) SCL_TRY(check_width(out, bytes, s->base.name, s->dtype, error));
-  return scl_table_admit(out, s->dtype, error);
-}
-
-static scl_status read_all(libsvm_source *s, size_t unpacked, size_t features, int classification,
-                           scl_table *out, scl_error *error) {
-  bool fractions = false;
-  s->texts = scl_allocate_zero((s->files + 1) * sizeof *s->texts);
-  s->file_rows = scl_allocate_zero((s->files + 1) * sizeof *s->file_rows);
-  if (s->texts == NULL || s->file_rows == NULL) return scl_fail_memory(error, s->files, "files");
-  SCL_TRY(libsvm_sizes(s, unpacked, features, &fractions, out, error));
-  SCL_TRY(scl_source_next(&s->base, &out->x, &out->y, error));
-  out->parts = s->files;
+  *sparse = o->sparse == SCL_YES ||
+            (o->sparse == SCL_AUTO &&
+             (double)found->entries * FILLED < (double)out->rows * (double)out->cols);
+  if (!*sparse && o->features == 0) SCL_TRY(check_width(s, out, error));
+  out->parts = s->lines.files;
   out->part_rows = s->file_rows;
   s->file_rows = NULL;
-  return find_classes(out, classification, fractions, error);
+  if (!classes) {
+    scl_release(found->labels.values);
+    found->labels = (scl_labels){0};
+    return SCL_STATUS_OK;
+  }
+  out->classification = true;
+  const scl_status status = scl_table_take_labels(out, &found->labels, error);
+  found->labels = (scl_labels){0};
+  return status;
 }
 
-scl_status scl_libsvm_read(const char *const *paths, size_t n_paths, size_t features,
-                           int classification, scl_dtype dtype, size_t unpacked, scl_table *out,
+/* The collected rows become those of the table. */
+static scl_status give_rows(libsvm_source *s, bool sparse, scl_table *out, scl_error *error) {
+  SCL_TRY(scl_matrix_create_raw(s->rows, 1, SCL_DTYPE_FLOAT64, &out->y, error));
+  memcpy(out->y.data, s->labels, s->rows * sizeof *s->labels);
+  const scl_dtype dtype = s->lines.format.dtype;
+  SCL_TRY(
+      scl_csr_adopt(s->rows, out->cols, s->starts, s->columns, s->values, dtype, &out->csr, error));
+  s->starts = NULL;
+  s->columns = NULL;
+  s->values = NULL;
+  if (sparse) return SCL_STATUS_OK;
+  SCL_TRY(scl_table_admit(out, dtype, error));
+  SCL_TRY(scl_matrix_create_raw(out->rows, out->cols, dtype, &out->x, error));
+  scl_csr_fill(&out->csr, 0, out->rows, dtype, out->x.data, (ptrdiff_t)out->cols);
+  scl_csr_release(&out->csr);
+  return SCL_STATUS_OK;
+}
+
+static scl_status read_all(libsvm_source *s, const scl_libsvm_options *o, scl_table *out,
                            scl_error *error) {
+  libsvm_found found = {0};
+  bool sparse = false;
+  scl_status status = pass(s, true, o->classification, &found, error);
+  if (status == SCL_STATUS_OK) status = decide(s, o, &found, out, &sparse, error);
+  scl_release(found.labels.values);
+  return status == SCL_STATUS_OK ? give_rows(s, sparse, out, error) : status;
+}
+
+scl_status scl_libsvm_read(const char *const *paths, size_t files,
+                           const scl_libsvm_options *options, scl_table *out, scl_error *error) {
   libsvm_source *s;
   memset(out, 0, sizeof *out);
   out->name_prefix = "";
-  scl_status status = make_source(paths, n_paths, &s, error);
-  if (status == SCL_STATUS_OK) {
-    s->whole = true;
-    s->dtype = dtype;
-    status = read_all(s, unpacked, features, classification, out, error);
-  }
+  scl_status status = make_source(paths, files, options, WHOLE, &s, error);
+  if (status == SCL_STATUS_OK) status = read_all(s, options, out, error);
   if (s != NULL) libsvm_destroy(&s->base);
   if (status != SCL_STATUS_OK) scl_table_destroy(out);
+  return status;
+}
+
+/* ---------------------------------------------------------------- streaming */
+
+static scl_status open_stream(libsvm_source *s, const scl_libsvm_options *o, scl_table *out,
+                              scl_error *error) {
+  libsvm_found found = {0};
+  bool sparse = false;
+  scl_status status = pass(s, false, o->classification, &found, error);
+  if (status == SCL_STATUS_OK) status = decide(s, o, &found, out, &sparse, error);
+  scl_release(found.labels.values);
+  SCL_TRY(status);
+  libsvm_lines_rewind(&s->lines);
+  s->base.class = sparse ? &sparse_class : &dense_class;
+  s->base.sparse = sparse;
+  s->base.rows = out->rows;
+  s->base.targets = 1;
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_libsvm_stream(const char *const *paths, size_t files,
+                             const scl_libsvm_options *options, scl_table *out, scl_source **source,
+                             scl_error *error) {
+  libsvm_source *s;
+  memset(out, 0, sizeof *out);
+  out->name_prefix = "";
+  scl_status status = make_source(paths, files, options, STREAM, &s, error);
+  if (status == SCL_STATUS_OK) status = open_stream(s, options, out, error);
+  if (status == SCL_STATUS_OK) {
+    *source = &s->base;
+    return SCL_STATUS_OK;
+  }
+  if (s != NULL) libsvm_destroy(&s->base);
+  scl_table_destroy(out);
+  return status;
+}
+
+scl_status scl_libsvm_estimate(const char *path, const scl_libsvm_options *options,
+                               scl_libsvm_size *out, scl_error *error) {
+  libsvm_source *s;
+  scl_status status = make_source(&path, 1, options, ONCE, &s, error);
+  if (status == SCL_STATUS_OK) status = libsvm_lines_next(&s->lines, error);
+  if (status == SCL_STATUS_OK) *out = estimate(&s->lines);
+  if (s != NULL) libsvm_destroy(&s->base);
   return status;
 }

@@ -94,12 +94,21 @@ static const char *parse_exponent(const char *at, const char *end, int *exponent
   return any ? at : mark;
 }
 
-/* Up to 19 digits with a power of ten that is exact: one correctly rounded operation (Clinger, "How
+/* Digits of 53 bits with a power of ten that is exact: one correctly rounded operation (Clinger, "How
  * to read floating point numbers accurately", 1990). */
-bool scl_parse_number(const char *text, size_t length, double *out) {
+bool scl_scale_digits(uint64_t digits, int scale, double *out) {
   static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  if (digits > (uint64_t)1 << 53 || scale < -22 || scale > 22) {
+    *out = 0;
+    return digits == 0 || scale_long(digits, scale, out);
+  }
+  *out = scale < 0 ? (double)digits / powers[-scale] : (double)digits * powers[scale];
+  return true;
+}
+
+bool scl_parse_number(const char *text, size_t length, double *out) {
   const char *at = text, *end = text + length;
   uint64_t digits = 0;
   size_t count = 0;
@@ -119,11 +128,8 @@ bool scl_parse_number(const char *text, size_t length, double *out) {
   if (any) at = parse_exponent(at, end, &exponent);
   scale += exponent;
   if (!any || at != end || count > 19) return parse_slowly(text, length, out);
-  double value = 0;
-  if (digits <= (uint64_t)1 << 53 && scale >= -22 && scale <= 22)
-    value = scale < 0 ? (double)digits / powers[-scale] : (double)digits * powers[scale];
-  else if (digits != 0 && !scale_long(digits, scale, &value))
-    return parse_slowly(text, length, out);
+  double value;
+  if (!scl_scale_digits(digits, scale, &value)) return parse_slowly(text, length, out);
   *out = negative ? -value : value;
   return true;
 }

@@ -4,10 +4,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The whole of text[0 .. length) as a number ("1", "-2.5", "1e-3", "inf", "nan"), correctly
  * rounded; false when it is none (blanks around it, hexadecimal). */
 bool scl_parse_number(const char *text, size_t length, double *out);
+
+/* digits * 10^scale, correctly rounded; false where that takes the digits' text. */
+bool scl_scale_digits(uint64_t digits, int scale, double *out);
 
 /* The same for numbers as people write them: a currency sign ($, or the euro, pound or yen sign in
  * UTF-8) before, thousands in groups of three after commas, a percent sign after: "$1,000.50" is

@@ -10,6 +10,7 @@
 void scl_table_destroy(scl_table *table) {
   scl_matrix_release(&table->x);
   scl_matrix_release(&table->y);
+  scl_csr_release(&table->csr);
   scl_release_texts(table->names, table->cols);
   scl_release_texts(table->class_names, table->class_names == NULL ? 0 : table->classes);
   scl_schema_destroy(table->schema);

@@ -2,12 +2,13 @@
 #ifndef SCULLERY_TABLE_H
 #define SCULLERY_TABLE_H
 
-#include "algebra/matrix.h"
+#include "algebra/csr.h"
 #include "data/schema.h"
 
 typedef struct scl_table {
   scl_matrix x, y; /* y empty without a target; labels: 1-based places in class_names, or the
                       numbers themselves */
+  scl_csr csr;     /* instead of x, where rows are sparse; without names */
   size_t cols;     /* of x */
   char **names;    /* one a column, or NULL where names are made up: name_prefix and the number */
   const char *name_prefix;

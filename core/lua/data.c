@@ -14,6 +14,7 @@
 #include "lua/data_options.h"
 #include "lua/handle.h"
 #include "lua/schema.h"
+#include "lua/sparse.h"
 
 #include <errno.h>
 #include <math.h>
@@ -80,14 +81,18 @@ static void push_classes(lua_State *L, const scl_table *table) {
   }
 }
 
-/* {X, y, names, classes, task, parts, target, schema, notes} on the stack; the table is empty
- * afterwards. */
-static void push_table(lua_State *L, scl_table *table) {
+/* {X, y, cols, names, classes, task, parts, target, schema, notes} on the stack; sparse rows have no
+ * names. The table is empty afterwards. */
+static void push_table(lua_State *L, scl_table *table, bool sparse) {
   lua_newtable(L);
   if (table->x.storage != NULL) scl_lua_set_matrix(L, "X", &table->x);
+  if (table->csr.storage != NULL) scl_lua_set_csr(L, "X", &table->csr);
   if (table->y.storage != NULL) scl_lua_set_matrix(L, "y", &table->y);
-  push_names(L, table);
-  lua_setfield(L, -2, "names");
+  scl_lua_set_integer(L, "cols", table->cols);
+  if (!sparse) {
+    push_names(L, table);
+    lua_setfield(L, -2, "names");
+  }
   if (table->classification) {
     push_classes(L, table);
     lua_setfield(L, -2, "classes");
@@ -111,7 +116,7 @@ static void push_table(lua_State *L, scl_table *table) {
 
 /* The table of a reader as its result. */
 static int give_table(lua_State *L, scl_table *table) {
-  push_table(L, table);
+  push_table(L, table, table->csr.storage != NULL);
   scl_table_destroy(table);
   return 1;
 }
@@ -154,8 +159,8 @@ static int stream_csv(lua_State *L) {
   if (kept != 0) { /* the source points to the words for a missing value and to the schema */
     scl_lua_tie(L, -1, kept);
   }
-  push_table(L, table);
-  SCL_LUA_INTEGERS(L, {"rows", table->rows}, {"cols", table->cols});
+  push_table(L, table, false);
+  scl_lua_set_integer(L, "rows", table->rows);
   scl_table_destroy(table);
   return 2;
 }
@@ -175,8 +180,8 @@ static int write_csv(lua_State *L) {
   return 0;
 }
 
-/* core.read_libsvm(paths, {features =, task =, dtype =, unpacked =}) -> the same fields as
- * read_csv */
+/* core.read_libsvm(paths, {features =, base =, sparse =, task =, dtype =, unpacked =}) -> the same
+ * fields as read_csv */
 static int read_libsvm(lua_State *L) {
   static const char title[] = "data.libsvm";
   size_t count;
@@ -186,11 +191,46 @@ static int read_libsvm(lua_State *L) {
   const scl_libsvm_options o = scl_lua_check_libsvm_options(L, 2, title);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
   scl_table *table = new_table(L);
-  CHECK_READING(L, title,
-                scl_libsvm_read(paths, count, o.features, o.classification, o.dtype, o.unpacked,
-                                table, &error),
-                table->rows, 1);
+  CHECK_READING(L, title, scl_libsvm_read(paths, count, &o, table, &error), table->rows, 1);
   return give_table(L, table);
+}
+
+/* core.stream_libsvm(paths, options) -> source, the same fields without X and y */
+static int stream_libsvm(lua_State *L) {
+  static const char title[] = "data.libsvm";
+  size_t count;
+  scl_error error = {0};
+  luaL_checkstack(L, 20, title);
+  const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
+  const scl_libsvm_options o = scl_lua_check_libsvm_options(L, 2, title);
+  if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
+  scl_table *table = new_table(L);
+  void **slot = scl_lua_new_source(L);
+  scl_source *source = NULL;
+  CHECK_READING(L, title, scl_libsvm_stream(paths, count, &o, table, &source, &error), source->rows,
+                1);
+  *slot = source;
+  push_table(L, table, source->sparse);
+  scl_table_destroy(table);
+  return 2;
+}
+
+/* core.libsvm_size(path, options) -> about how many rows and numbers the file has; nothing for a small
+ * file, and where its size does not tell: gzip, pipes */
+static int libsvm_size(lua_State *L) {
+  enum { LARGE = 1 << 27 };
+  static const char title[] = "data.libsvm";
+  scl_error error = {0};
+  scl_libsvm_size size = {0};
+  const char *path = scl_lua_check_path(L, 1);
+  struct stat file;
+  if (stat(path, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size < LARGE) return 0;
+  const scl_libsvm_options o = scl_lua_check_libsvm_options(L, 2, title);
+  check(L, title, scl_libsvm_estimate(path, &o, &size, &error), &error);
+  if (isnan(size.rows)) return 0;
+  lua_pushnumber(L, size.rows);
+  lua_pushnumber(L, size.entries);
+  return 2;
 }
 
 /* ------------------------------------------------------------ arrays */
@@ -299,7 +339,8 @@ static int make_folder(lua_State *L) {
 void scl_lua_open_data(lua_State *L) {
   scl_lua_open_data_options(L);
   SCL_LUA_CALLS(L, {"read_csv", read_csv, 2}, {"stream_csv", stream_csv, 2},
-                {"read_libsvm", read_libsvm, 2}, {"read_idx", read_idx, 3},
+                {"read_libsvm", read_libsvm, 2}, {"stream_libsvm", stream_libsvm, 2},
+                {"libsvm_size", libsvm_size, 2}, {"read_idx", read_idx, 3},
                 {"stream_idx", stream_idx, 3}, {"read_npy", read_npy, 2},
                 {"write_npy", write_npy, 2}, {"write_csv", write_csv, 3},
                 {"stream_npy", stream_npy, 2}, {"fetch", fetch, 3}, {"sha256", sha256, 1},

@@ -117,6 +117,11 @@ static int word_of(const option_table *t, const char *name, int absent) {
   return value->form == 0 ? absent : value->place;
 }
 
+static scl_choice flag_of(const option_table *t, const char *name) {
+  const scl_value *value = value_of(t, name);
+  return value->form == 0 ? SCL_AUTO : value->number != 0 ? SCL_YES : SCL_NO;
+}
+
 static scl_dtype dtype_of(const option_table *t) {
   return word_of(t, "dtype", 0) == 1 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
 }
@@ -306,8 +311,7 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   luaL_checkstack(L, 40, title);
   option_table t = OPEN_OPTIONS(L, place, title, csv_rows);
   o.classification = (scl_choice)word_of(&t, "task", SCL_AUTO);
-  const scl_value *header = value_of(&t, "header");
-  o.header = header->form == 0 ? SCL_AUTO : header->number != 0 ? SCL_YES : SCL_NO;
+  o.header = flag_of(&t, "header");
   o.drop_categorical = word_of(&t, "categorical", 0) == 1;
   const int fill = word_of(&t, "missing_values", word_of(&t, "fill", -1));
   o.dtype = dtype_of(&t);
@@ -336,18 +340,27 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
 /* ------------------------------------------------------------ options of the other readers */
 
 static const scl_option libsvm_rows[] = {
+    {.name = "base",
+     .help = "what indices count from: 1, or 0",
+     .fallback = "1",
+     .forms = SCL_FORM_INTEGER,
+     SCL_WITHIN(0, 1)},
     DTYPE,
     {.name = "features",
      .help = "the number of columns; default: the largest index",
      .forms = SCL_FORM_INTEGER,
      SCL_WITHIN(1, INT32_MAX)},
+    FLAG("sparse", "keep the numbers that are not 0 alone; default: where less than 10 % are"),
+    FLAG("stream", "read the files from disk in each pass"),
     TASK,
     UNPACKED};
 
 scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const char *title) {
   option_table t = OPEN_OPTIONS(L, place, title, libsvm_rows);
   const scl_libsvm_options o = {.features = (size_t)value_of(&t, "features")->number,
+                                .from_zero = value_of(&t, "base")->number == 0,
                                 .classification = (scl_choice)word_of(&t, "task", SCL_AUTO),
+                                .sparse = flag_of(&t, "sparse"),
                                 .dtype = dtype_of(&t),
                                 .unpacked = unpacked_of(&t)};
   scl_settings_destroy(&t.settings);

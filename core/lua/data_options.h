@@ -4,6 +4,7 @@
 
 #include "data/csv/csv.h"
 #include "data/idx.h"
+#include "data/libsvm.h"
 #include "lua/options.h"
 
 /* The text or list of texts at `place` as a NULL-terminated array, in a userdata that is left on
@@ -16,12 +17,6 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
  * `missing` and `like`, 0 where neither was given. */
 scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *kept);
 
-typedef struct scl_libsvm_options {
-  size_t features; /* 0: found */
-  scl_choice classification;
-  scl_dtype dtype;
-  size_t unpacked;
-} scl_libsvm_options;
 scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const char *title);
 
 scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title);

@@ -9,6 +9,7 @@
 #include "lua/handle.h"
 #include "lua/list.h"
 #include "lua/schema.h"
+#include "lua/sparse.h"
 
 #define ONCE "scullery.rows_once"
 #define FILE_OF_ROWS "scullery.row_file"
@@ -69,20 +70,33 @@ static void push_ids(lua_State *L, const scl_source *source, size_t rows) {
   }
 }
 
+/* The next block on the stack, sparse where the source is; the number of its rows. */
+static size_t push_block(lua_State *L, scl_source *source, scl_status *status, scl_error *error) {
+  if (source->sparse) {
+    scl_csr *x = scl_lua_new_csr(L);
+    *status = scl_source_next_sparse(source, x, NULL, error);
+    scl_lua_account(L, scl_csr_bytes(x));
+    return x->rows;
+  }
+  scl_matrix *x = scl_lua_new_matrix(L);
+  *status = scl_source_next(source, x, NULL, error);
+  scl_lua_account(L, scl_matrix_bytes(x));
+  return x->rows;
+}
+
 /* core.next_rows(blocks[, with ids]) -> X[, list of ids], nothing at the end */
 static int next_rows(lua_State *L) {
   scl_error error = {0};
+  scl_status status;
   scl_source *source = scl_lua_take_handle(L, 1, ONCE);
   const bool ids = lua_toboolean(L, 2);
-  scl_matrix *x = scl_lua_new_matrix(L);
   const size_t mark = scl_profile_enter("reading");
-  const scl_status status = scl_source_next(source, x, NULL, &error);
-  scl_profile_leave(mark, status == SCL_STATUS_OK ? (double)x->rows : 0, 0);
+  const size_t rows = push_block(L, source, &status, &error);
+  scl_profile_leave(mark, status == SCL_STATUS_OK ? (double)rows : 0, 0);
   check(L, scl_csv_is(source) ? csv_title : NULL, status, &error);
-  if (x->storage == NULL) return 0;
-  scl_lua_account(L, scl_matrix_bytes(x));
+  if (rows == 0) return 0;
   if (!ids) return 1;
-  push_ids(L, source, x->rows);
+  push_ids(L, source, rows);
   return 2;
 }
 

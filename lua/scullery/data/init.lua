@@ -38,7 +38,7 @@ end
 
 -- The data set for a reader's result whose columns are all numbers. source, files: for a stream.
 local function plain(format, result, source, files)
-  result.schema = schema.plain(format, #result.names, result.names)
+  result.schema = schema.plain(format, result.cols, result.names)
   return dataset.from_table(result, source, nil, files)
 end
 
@@ -250,24 +250,49 @@ function data.csv_blocks(path, given)
 end
 
 local libsvm_rules = options.declare("data.libsvm", { features = { type = "integer", low = 1 },
-  task = task, dtype = dtype, like = { type = "any" }, unpacked = unpacked })
+  base = { type = "integer", low = 0, high = 1 }, sparse = { type = "boolean" },
+  stream = { type = "boolean" }, task = task, dtype = dtype, like = { type = "any" },
+  unpacked = unpacked })
+
+local MUCH = 1e9 -- bytes of rows that a line on standard error reports before they are read
+
+-- Reports what reading the files will take, if it is much.
+local function tell_size(path, o)
+  for _, one in ipairs(all_paths(path)) do
+    local rows, entries = core.libsvm_size(one, o)
+    local bytes = rows and 16 * rows + entries * (o.dtype == "float32" and 8 or 12)
+    if bytes and bytes > MUCH then
+      warn(("data.libsvm: %s holds about %.3g numbers in %.3g rows: %.3g GB of memory"):format(one,
+        entries, rows, bytes / 1e9))
+    end
+  end
+end
 
 local function read_libsvm(path, given)
   check_path(path)
   local o = options.check("data.libsvm", given, libsvm_rules, 0)
   if o.like ~= nil then o.features, o.like = schema.like(o.like).cols, nil end
-  local result = core.read_libsvm(path, o)
+  local result, source
+  if o.stream then
+    source, result = core.stream_libsvm(path, o)
+  else
+    tell_size(path, o)
+    result = core.read_libsvm(path, o)
+  end
   if not o.task and result.task == "classification" then
     schema.tell(path, { ("a classification of %d classes, as the labels are whole numbers (task = \z
       \"regression\" takes them as values)"):format(#result.classes) })
   end
-  return plain("libsvm", result)
+  return plain("libsvm", result, source, source and all_paths(path))
 end
 
---- sc.data.libsvm(path[, { features =, task =, dtype =, like =, unpacked = }]): a data set from
---- text in LIBSVM's format: label index:value ... path: a file or a list of files. features: the
---- number of columns; by default the largest index. like: a data set or a fitted pipeline with the
---- wanted columns. unpacked: the largest unpacked size of a gzip file in bytes.
+--- sc.data.libsvm(path[, { features =, base = 1, sparse =, stream =, task =, dtype =, like =,
+--- unpacked = }]): a data set from text in LIBSVM's format: label index:value ... path: a file or a
+--- list of files, plain or gzip. features: the number of columns; by default the largest index.
+--- base = 0: indices count from 0. sparse: whether X holds the numbers that are not 0 alone
+--- (sc.matrix.csr); by default it does if less than 10 % are not 0. stream = true: the rows are
+--- read from disk in each pass. like: a data set or a fitted pipeline with the wanted columns.
+--- unpacked: the largest unpacked size of a gzip file in bytes.
 function data.libsvm(path, given)
   return options.guard("data.libsvm", 1, read_libsvm, path, given)
 end
