@@ -101,11 +101,12 @@ local function methods_of(class)
   return parts
 end
 
-local function matrix_methods()
+-- class: "matrix" or "sparse".
+local function matrix_methods(class)
   local parts = {}
-  for _, name in ipairs(sorted(core.matrix_methods)) do
-    local text = help.topic("matrix:" .. name)
-    if text then parts[#parts + 1] = ("### matrix:%s\n\n%s\n"):format(name, entry(text)) end
+  for _, name in ipairs(sorted(core[class .. "_methods"])) do
+    local text = help.topic(class .. ":" .. name)
+    if text then parts[#parts + 1] = ("### %s:%s\n\n%s\n"):format(class, name, entry(text)) end
   end
   return parts
 end
@@ -116,7 +117,8 @@ local inner_classes = { criterion = true, ["report page"] = true, stage = true }
 local function objects_page(source)
   local parts = { MADE .. "# Objects and their methods\n\n"
     .. "Methods are called with a colon: `ds:split{ test = 0.25 }`.\n" }
-  local sections = { { "matrix", matrix_methods() } }
+  local sections = { { "matrix", matrix_methods "matrix" },
+    { "sparse", matrix_methods "sparse" } }
   for _, class in ipairs(library.classes(source)) do
     local methods = methods_of(class)
     if #methods > 0 and not inner_classes[class.__name] then
