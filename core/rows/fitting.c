@@ -10,6 +10,7 @@
 #include "rows/centred.h"
 #include "rows/chosen.h"
 #include "rows/joined.h"
+#include "rows/moments_csr.h"
 #include "rows/reduce.h"
 #include <string.h>
 
@@ -87,6 +88,7 @@ static scl_reduction moments_of(size_t *cols) {
 }
 
 size_t scl_flow_moments_unit(const scl_flow *flow) {
+  if (scl_flow_has_csr(flow)) return scl_csr_moments_unit(flow);
   size_t cols = scl_flow_features(flow);
   const scl_reduction sum = moments_of(&cols);
   const scl_reducer reducer = scl_reducer_of(&sum, flow->source->rows);
@@ -95,6 +97,7 @@ size_t scl_flow_moments_unit(const scl_flow *flow) {
 
 scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *context,
                             scl_column_moments *out, scl_error *error) {
+  if (scl_flow_has_csr(flow)) return scl_csr_moments(flow, also, context, out, error);
   size_t cols = scl_flow_features(flow);
   scl_flow walked = scl_flow_of_rows(flow);
   if (flow->map != NULL) {
@@ -221,6 +224,7 @@ typedef struct lesson_context {
   const scl_flow *flow; /* staged rows, or features if it has a map */
   scl_progress *progress;
   bool visiting; /* whether the plugin's visit is running */
+  bool csr;      /* the plugin takes sparse rows */
 } lesson_context;
 
 static lesson_context *lesson_of(const scl_learning *learning) {
@@ -240,11 +244,13 @@ typedef struct visiting {
   void *context;
 } visiting;
 
-/* Show `count` rows of a block from row `at` on, which are at `data`, to the plugin, in the types
- * of the plugin interface. While `visiting` is set, the plugin cannot start another walk. */
+/* Show `count` rows of a block from row `at` on, which are at `data` (NULL: sparse), to the plugin, in
+ * the types of the plugin interface. While `visiting` is set, the plugin cannot start another walk. */
 static scl_status show_rows(const visiting *v, const scl_flow_block *block, size_t at, size_t count,
                             const double *data, ptrdiff_t stride, scl_error *error) {
   const scl_flow *flow = v->lesson->flow;
+  scl_const_csr csr = {0};
+  if (data == NULL) csr = scl_csr_const(block->csr, at, count);
   const scl_rows rows = {.head = SCL_HEAD(scl_rows),
                          .first = block->first + at,
                          .count = count,
@@ -255,7 +261,8 @@ static scl_status show_rows(const visiting *v, const scl_flow_block *block, size
                                       .planes = 1,
                                       .row_stride = stride},
                          .targets = block->y == NULL ? NULL : block->y + at * flow->source->targets,
-                         .weights = block->weights == NULL ? NULL : block->weights + at};
+                         .weights = block->weights == NULL ? NULL : block->weights + at,
+                         .csr = data == NULL ? &csr : NULL};
   v->lesson->visiting = true;
   const scl_status status = v->visit(v->context, &rows, error);
   v->lesson->visiting = false;
@@ -269,6 +276,8 @@ static scl_status show_block(void *context, const scl_flow_block *block, scl_err
   const scl_flow *flow = v->lesson->flow;
   const size_t cols = scl_flow_features(flow);
   scl_status status = SCL_STATUS_OK;
+  if (block->csr != NULL && flow->map == NULL)
+    return show_rows(v, block, 0, block->count, NULL, 0, error);
   if (flow->dtype == SCL_DTYPE_FLOAT64)
     return show_rows(v, block, 0, block->count, block->phi, block->phi_stride, error);
   double *wide = scl_allocate_array(WIDE_ROWS * cols + 1, sizeof *wide);
@@ -288,7 +297,9 @@ static scl_status lesson_walk(const scl_learning *learning, scl_visit visit, voi
                               scl_error *error) {
   visiting v = {lesson_of(learning), visit, context};
   SCL_TRY(enter_verb(learning, "walk", error));
-  return scl_flow_walk(flow_of(learning), flow_of(learning)->map != NULL, show_block, &v, error);
+  scl_flow flow = *flow_of(learning);
+  flow.csr = lesson_of(learning)->csr;
+  return scl_flow_walk(&flow, flow.map != NULL, show_block, &v, error);
 }
 
 typedef struct selecting {
@@ -370,6 +381,7 @@ scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, 
                              .progress = lesson_progress},
                             &rows,
                             &progress,
+                            false,
                             false};
   scl_state learnt = {.head = SCL_HEAD(scl_state)};
   scl_status status = scl_sampler_learn(lesson->sampler, &context.learning, &learnt, error);
@@ -461,7 +473,8 @@ static scl_status learn_stage(const scl_flow *flow, scl_fitted_stage *stage,
                                    .progress = lesson_progress},
                                   &rows,
                                   &progress,
-                                  false},
+                                  false,
+                                  scl_stage_takes_csr(stage->instance)},
                          .stage = stage,
                          .reports = reports};
   lesson.fitting.rows = &lesson.rows.learning;

@@ -17,6 +17,21 @@ static double squared_distance(const double *a, const double *b, size_t count) {
   return sum;
 }
 
+/* The same of sparse rows i and j. */
+static double sparse_distance(const scl_csr *a, size_t i, size_t j) {
+  int64_t p = a->starts[i], q = a->starts[j];
+  double sum = 0;
+  while (p < a->starts[i + 1] || q < a->starts[j + 1]) {
+    const int32_t u = p < a->starts[i + 1] ? a->columns[p] : INT32_MAX,
+                  v = q < a->starts[j + 1] ? a->columns[q] : INT32_MAX;
+    const double gap = (u <= v ? scl_csr_value(a, p) : 0) - (v <= u ? scl_csr_value(a, q) : 0);
+    sum += gap * gap;
+    p += u <= v;
+    q += v <= u;
+  }
+  return sum;
+}
+
 static double median_of_three(double a, double b, double c) {
   return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
@@ -57,17 +72,19 @@ static double median_of(double *numbers, size_t count) {
   return (below + numbers[place]) / 2;
 }
 
-/* The median of the squared distances of all pairs of a sample. */
-static scl_status median_distance(const scl_matrix *sample, double *out, scl_error *error) {
-  const size_t pairs = sample->rows * (sample->rows - 1) / 2;
+/* The median of the squared distances of all pairs of a sample, which is dense or sparse. */
+static scl_status median_distance(const scl_matrix *sample, const scl_csr *sparse, double *out,
+                                  scl_error *error) {
+  const size_t rows = sparse->rows > 0 ? sparse->rows : sample->rows, pairs = rows * (rows - 1) / 2;
   double *distance = scl_allocate_array(pairs + 1, sizeof *distance);
   size_t at = 0;
   if (distance == NULL)
     return scl_fail_memory(error, pairs * sizeof *distance, "distances of a sample");
-  for (size_t i = 0; i < sample->rows; i++)
+  for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < i; j++)
-      distance[at++] =
-          squared_distance(scl_matrix_row(sample, i), scl_matrix_row(sample, j), sample->cols);
+      distance[at++] = sparse->rows > 0 ? sparse_distance(sparse, i, j)
+                                        : squared_distance(scl_matrix_row(sample, i),
+                                                           scl_matrix_row(sample, j), sample->cols);
   *out = median_of(distance, pairs);
   scl_release(distance);
   return SCL_STATUS_OK;
@@ -87,6 +104,8 @@ static double overall_variance(const scl_column_moments *m) {
 /* A sample of evenly spaced rows, filled as the walk passes them. */
 typedef struct sampling {
   scl_matrix sample;
+  scl_csr *sparse; /* instead of the sample's rows: views of one row each */
+  scl_csr joined;  /* and all of them */
   size_t taken, rows;
 } sampling;
 
@@ -110,6 +129,31 @@ static scl_status take_rows(void *context, const scl_flow_block *block, scl_erro
   return SCL_STATUS_OK;
 }
 
+/* Visit: take views of the sampled rows of a sparse block. */
+static scl_status take_views(void *context, const scl_flow_block *block, scl_error *error) {
+  sampling *s = context;
+  (void)error;
+  for (; s->taken < s->sample.rows && row_of(s, s->taken) < block->first + block->count; s->taken++)
+    s->sparse[s->taken] = scl_csr_slice(block->csr, row_of(s, s->taken) - block->first, 1);
+  return SCL_STATUS_OK;
+}
+
+/* Sample sparse rows, in a walk of their own over all rows on every process. */
+static scl_status sample_views(const scl_flow *flow, sampling *s, scl_error *error) {
+  scl_flow rows = scl_flow_of_rows(flow);
+  rows.csr = true;
+  rows.doing = NULL;
+  s->sparse = scl_allocate_zero((s->sample.rows + 1) * sizeof *s->sparse);
+  if (s->sparse == NULL)
+    return scl_fail_memory(error, s->sample.rows * sizeof *s->sparse, "a sample of rows");
+  scl_status status = scl_flow_walk(&rows, false, take_views, s, error);
+  if (status == SCL_STATUS_OK) status = scl_csr_join(s->sparse, s->taken, &s->joined, error);
+  for (size_t k = 0; k < s->taken; k++)
+    scl_csr_release(&s->sparse[k]);
+  scl_release(s->sparse);
+  return status;
+}
+
 /* Give the sampled rows of each process to all. */
 static scl_status share_sample(const scl_flow *flow, size_t unit, sampling *s, scl_error *error) {
   size_t k = 0;
@@ -127,14 +171,14 @@ static scl_status share_sample(const scl_flow *flow, size_t unit, sampling *s, s
 }
 
 /* Both widths from the moments of the columns and the sample of one walk. */
-static scl_status find_widths(const scl_column_moments *m, const scl_matrix *sample, double *scale,
+static scl_status find_widths(const scl_column_moments *m, const sampling *s, double *scale,
                               double *median, scl_error *error) {
   const double variance = overall_variance(m);
   double distance = 0;
   if (!(variance > 0))
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "a width from the data: all numbers of X are the same");
-  SCL_TRY(median_distance(sample, &distance, error));
+  SCL_TRY(median_distance(&s->sample, &s->joined, &distance, error));
   *scale = 1 / ((double)m->cols * variance);
   *median = distance > 0 ? 1 / distance : *scale; /* else more than half of the pairs coincide */
   return SCL_STATUS_OK;
@@ -147,16 +191,21 @@ scl_status scl_flow_widths(const scl_flow *flow, double *scale, double *median, 
   if (rows < 2 || cols == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "a width from the data needs at least 2 rows and 1 column");
-  SCL_TRY(scl_matrix_create_raw(scl_min(SAMPLE, rows), cols, SCL_DTYPE_FLOAT64, &s.sample, error));
+  const bool sparse = scl_flow_has_csr(flow);
+  s.sample.rows = scl_min(SAMPLE, rows);
+  if (!sparse)
+    SCL_TRY(scl_matrix_create_raw(s.sample.rows, cols, SCL_DTYPE_FLOAT64, &s.sample, error));
   const size_t mark = scl_profile_enter("widths");
-  scl_status status = scl_flow_moments(flow, take_rows, &s, &moments, error);
+  scl_status status = scl_flow_moments(flow, sparse ? NULL : take_rows, &s, &moments, error);
   if (status == SCL_STATUS_OK) {
-    const size_t unit = scl_flow_moments_unit(flow);
+    const size_t unit = sparse ? 0 : scl_flow_moments_unit(flow);
+    if (sparse) status = sample_views(flow, &s, error);
     if (unit > 0) status = share_sample(flow, unit, &s, error);
-    if (status == SCL_STATUS_OK) status = find_widths(&moments, &s.sample, scale, median, error);
+    if (status == SCL_STATUS_OK) status = find_widths(&moments, &s, scale, median, error);
     scl_column_moments_destroy(&moments);
   }
   scl_profile_leave(mark, 0, 0);
   scl_matrix_release(&s.sample);
+  scl_csr_release(&s.joined);
   return status;
 }
