@@ -57,8 +57,15 @@ static double bytes_of_map(const scl_map *map, size_t parameters) {
 static void plan_outer(const scl_flow *flow, scl_plan *out) {
   const double n = (double)out->rows, size = (double)scl_dtype_size(flow->dtype);
   out->outer = scl_symmetric_bytes(n) + n * (double)out->targets * sizeof(double);
-  out->multiplying = out->outer + n * (double)scl_flow_cols(flow) * size +
-                     scl_dual_block_bytes(out->rows, out->features, flow->dtype);
+  const double staged = scl_flow_is_sparse(flow) ? scl_source_entries(flow->source) *
+                                                       (double)(sizeof(int32_t) + sizeof(double))
+                                                 : (double)scl_flow_cols(flow) * size;
+  if (scl_flow_has_csr(flow)) { /* no blocks of features */
+    out->multiplying = out->outer + n * staged;
+    return;
+  }
+  out->multiplying =
+      out->outer + n * staged + scl_dual_block_bytes(out->rows, out->features, flow->dtype);
 }
 
 /* Sizes of what the problem makes for the solver, by what the solver asks for. */
@@ -90,9 +97,11 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
   const bool many = cost->minibatch >= (double)out->rows * d && flow->source->random_access,
              passes = cost->passes > 0 || (many && scl_flow_entries(flow) == 0);
   if (passes) out->walk = scl_flow_bytes(&passing, true);
-  out->judging = scl_flow_bytes(flow, true);
+  out->judging = scl_flow_bytes(&passing, true);
   out->keeps = passes && scl_keep_fits(&passing, training->allowance);
-  if (out->keeps) out->kept = scl_keep_bytes(&passing);
+  /* A solver may ask for all sparse rows at once, which are a copy where passes keep one. */
+  if (out->keeps || (scl_flow_has_csr(flow) && cost->normal == 0 && cost->dual == 0))
+    out->kept = scl_keep_bytes(&passing);
 }
 
 /* Sums by the levels of columns: no features of rows are made, and the sums of codes are turned
@@ -249,6 +258,7 @@ static scl_status plan_seconds(scl_training *training, const scl_instance *solve
   scl_flow flow = training->flow;
   double walked, made, summed;
   flow.doing = NULL;
+  flow.csr = true;
   flow.end = scl_min(out->rows, TRIED);
   flow.prints = NULL;
   out->tried = flow.end;
@@ -298,6 +308,8 @@ scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
   *out = (scl_plan){.rows = problem.rows,
                     .features = problem.features,
                     .targets = problem.targets,
+                    .numbers = scl_flow_has_csr(&flow) ? scl_source_entries(flow.source)
+                                                       : (double)problem.features,
                     .way = training->way->name,
                     .codes = planned->codes};
   plan_cost(solver, &problem, values, count, weighted, out);

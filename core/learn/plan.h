@@ -8,6 +8,7 @@
 
 typedef struct scl_plan {
   size_t rows, features, targets;
+  double numbers;  /* of a row of features, as passes read it: fewer than features in sparse rows */
   const char *way; /* of summing rows (rows/ways.h) */
   size_t codes;    /* numbers that rows are summed by, where these are fewer; 0: the features */
   scl_cost cost;   /* the solver's, */

@@ -2,6 +2,7 @@
 #include "learn/plan.h"
 #include "base/memory_left.h"
 #include "lua/list.h"
+#include "lua/sparse.h"
 #include "lua/training.h"
 
 /* core.memory_left([trim]) -> bytes that this process can still get, and those that it holds: its
@@ -14,27 +15,35 @@ static int memory_left(lua_State *L) {
   return 2;
 }
 
-/* Copy the first rows of a source, and go back to its beginning. */
-static scl_status read_first(scl_source *source, size_t count, scl_matrix *x, scl_matrix *y,
-                             scl_error *error) {
-  if (source->class->read == NULL && source->class->rewind == NULL)
+/* Copy the first rows of a source, into x or, of sparse rows, into csr; and go back to its
+ * beginning. */
+static scl_status read_first(scl_source *source, size_t count, scl_matrix *x, scl_csr *csr,
+                             scl_matrix *y, scl_error *error) {
+  scl_matrix *targets = source->targets > 0 ? y : NULL;
+  if (!source->random_access && source->class->read == NULL && source->class->rewind == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "these rows can be read only once: a plan would use up the first ones");
-  SCL_TRY(scl_matrix_create(count, source->cols, SCL_DTYPE_FLOAT64, x, error));
   SCL_TRY(scl_matrix_create(count, source->targets, SCL_DTYPE_FLOAT64, y, error));
-  SCL_TRY(scl_source_read(source, 0, count, x, source->targets > 0 ? y : NULL, error));
+  if (csr != NULL) {
+    SCL_TRY(scl_source_sparse(source, 0, count, csr, targets, error));
+  } else {
+    SCL_TRY(scl_matrix_create(count, source->cols, SCL_DTYPE_FLOAT64, x, error));
+    SCL_TRY(scl_source_read(source, 0, count, x, targets, error));
+  }
   if (source->class->rewind != NULL) scl_source_rewind(source);
   return SCL_STATUS_OK;
 }
 
-/* core.first_rows(source, most) -> X, Y of at most so many rows */
+/* core.first_rows(source, most) -> X, Y of at most so many rows; X is sparse if they are */
 static int first_rows(lua_State *L) {
   scl_source *source = scl_lua_take_handle(L, 1, SCL_LUA_SOURCE);
   const size_t most = scl_lua_check_size(L, 2, 1, 1 << 24, "rows"),
                count = scl_min(source->rows, most);
-  scl_matrix *x = scl_lua_new_matrix(L), *y = scl_lua_new_matrix(L);
-  SCL_LUA_TRY(L, read_first(source, count, x, y, &error));
-  scl_lua_account(L, scl_matrix_bytes(x) + scl_matrix_bytes(y));
+  scl_csr *csr = source->sparse ? scl_lua_new_csr(L) : NULL;
+  scl_matrix *x = csr == NULL ? scl_lua_new_matrix(L) : NULL, *y = scl_lua_new_matrix(L);
+  SCL_LUA_TRY(L, read_first(source, count, x, csr, y, &error));
+  scl_lua_account(L, csr != NULL ? scl_csr_bytes(csr) : scl_matrix_bytes(x));
+  scl_lua_account(L, scl_matrix_bytes(y));
   return 2;
 }
 
@@ -44,12 +53,12 @@ static void set_numbers(lua_State *L, const scl_plan *p) {
   SCL_LUA_INTEGERS(L, {"rows", p->rows}, {"features", p->features}, {"targets", p->targets},
                    {"codes", p->codes}, {"tried", p->tried}, {"few", p->few});
   SCL_LUA_BOOLEANS(L, {"told", p->told}, {"keeps", p->keeps});
-  SCL_LUA_NUMBERS(L, {"map", p->map}, {"walk", p->walk}, {"sums", p->sums}, {"summing", p->summing},
-                  {"matrix", p->matrix}, {"gram", p->gram}, {"outer", p->outer},
-                  {"multiplying", p->multiplying}, {"kept", p->kept}, {"solution", p->solution},
-                  {"fetched", p->fetched}, {"judging", p->judging}, {"reading", p->reading},
-                  {"making", p->making}, {"adding", p->adding}, {"sweeping", p->sweeping},
-                  {"ending", p->ending}, {"reducing", p->reducing});
+  SCL_LUA_NUMBERS(L, {"numbers", p->numbers}, {"map", p->map}, {"walk", p->walk}, {"sums", p->sums},
+                  {"summing", p->summing}, {"matrix", p->matrix}, {"gram", p->gram},
+                  {"outer", p->outer}, {"multiplying", p->multiplying}, {"kept", p->kept},
+                  {"solution", p->solution}, {"fetched", p->fetched}, {"judging", p->judging},
+                  {"reading", p->reading}, {"making", p->making}, {"adding", p->adding},
+                  {"sweeping", p->sweeping}, {"ending", p->ending}, {"reducing", p->reducing});
   SCL_LUA_NUMBERS(L, {"normal", c->normal}, {"reweighted", c->reweighted}, {"dual", c->dual},
                   {"grams", c->gram}, {"passes", c->passes}, {"columns", c->columns},
                   {"minibatch", c->minibatch}, {"factorised", c->factorised},

@@ -59,6 +59,19 @@ static int stage_facts(lua_State *L) {
   return 1;
 }
 
+/* core.stage_keeps_zeros(instance) -> whether it keeps sparse rows sparse, once it is fitted */
+static int stage_keeps_zeros(lua_State *L) {
+  const scl_instance *stage = scl_lua_check_instance(L, 1, SCL_KIND_STAGE);
+  bool keeps = scl_stage_takes_csr(stage);
+  if (scl_stage_table(stage)->column != NULL) { /* of a column as good as any */
+    const scl_stage_column column = {.weight = 10, .mean = 1, .square = 5, .low = -1, .high = 3};
+    double shift, factor;
+    SCL_LUA_TRY(L, scl_stage_columns(stage, &column, 1, &shift, &factor, &error));
+    keeps = shift == 0;
+  }
+  return scl_lua_give_boolean(L, keeps);
+}
+
 /* core.fit_relevance(source, stages, seed, weights or nil) -> stage; second: the relevance of each
  * column (1 x d) */
 static int fit_relevance(lua_State *L) {
@@ -250,9 +263,10 @@ static int quartiles(lua_State *L) {
 
 void scl_lua_open_rows(lua_State *L) {
   SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 5}, {"fit_relevance", fit_relevance, 4},
-                {"stage_facts", stage_facts, 1}, {"stage_info", stage_info, 1}, {"learn", learn, 3},
-                {"learn_state", learn_state, 7}, {"learns", learns, 1}, {"widths", widths, 2},
-                {"sample", sample, 4}, {"distinct_rows", distinct_rows, 4},
-                {"transform", transform, 4}, {"walk", walk, 3}, {"block_rows", block_rows, 4},
-                {"find_nonfinite", find_nonfinite, 1}, {"quartiles", quartiles, 1});
+                {"stage_facts", stage_facts, 1}, {"stage_keeps_zeros", stage_keeps_zeros, 1},
+                {"stage_info", stage_info, 1}, {"learn", learn, 3}, {"learn_state", learn_state, 7},
+                {"learns", learns, 1}, {"widths", widths, 2}, {"sample", sample, 4},
+                {"distinct_rows", distinct_rows, 4}, {"transform", transform, 4}, {"walk", walk, 3},
+                {"block_rows", block_rows, 4}, {"find_nonfinite", find_nonfinite, 1},
+                {"quartiles", quartiles, 1});
 }

@@ -141,6 +141,12 @@ static int source_sparse(lua_State *L) {
   return 1;
 }
 
+/* core.is_sparse_flow(source, stages) -> whether its rows are sparse after these stages */
+static int is_sparse_flow(lua_State *L) {
+  const scl_flow flow = scl_lua_flow(L, 1, 2, 0);
+  return scl_lua_give_boolean(L, scl_flow_is_sparse(&flow));
+}
+
 /* core.read_rows(source, first, count) -> X, y or nil */
 static int source_rows(lua_State *L) {
   scl_source *source = scl_lua_check_source(L, 1);
@@ -190,6 +196,7 @@ scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
 
 void scl_lua_open_source(lua_State *L) {
   SCL_LUA_CALLS(L, {"source", source_matrix, 2}, {"source_size", source_size, 1},
-                {"source_sparse", source_sparse, 1}, {"generator", source_generator, 4},
-                {"read_rows", source_rows, 3}, {"source_columns", source_columns, 2});
+                {"source_sparse", source_sparse, 1}, {"is_sparse_flow", is_sparse_flow, 2},
+                {"generator", source_generator, 4}, {"read_rows", source_rows, 3},
+                {"source_columns", source_columns, 2});
 }

@@ -88,4 +88,12 @@ function text.wrap(s, columns)
   return lines
 end
 
+--- text.bytes(count): "1.5 MB", and "-" for less than 500 bytes.
+function text.bytes(bytes)
+  for _, unit in ipairs{ { 1e15, "PB" }, { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" } } do
+    if bytes >= unit[1] then return ("%.3g %s"):format(bytes / unit[1], unit[2]) end
+  end
+  return bytes >= 500 and ("%.0f kB"):format(bytes / 1e3) or "-"
+end
+
 return text

@@ -3,6 +3,7 @@ local checkpoint = require "scullery.model.checkpoint"
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
+local density = require "scullery.model.density"
 local model = require "scullery.model.model"
 local options = require "scullery.base.options"
 local plan = require "scullery.model.plan"
@@ -46,9 +47,10 @@ end
 local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
   "score" }
 
---- fitting.report(fit, model[, width_said]): the report of a model: the fields of `reported`, the
---- share of clipped features, and all notes as one text. width_said: the result of width_note.
-local function report_of(fit, made, width_said)
+--- fitting.report(fit, model[, width_said, dense]): the report of a model: the fields of `reported`,
+--- the share of clipped features, and all notes as one text. width_said: the result of width_note;
+--- dense: a note of density.lua, or nil.
+local function report_of(fit, made, width_said, dense)
   local report, notes = { note = fit.note }, { fit.note }
   for _, name in ipairs(reported) do report[name] = fit[name] end
   if made.task == "regression" and made.solver and criteria.are_logarithms(made.solver) then
@@ -56,6 +58,7 @@ local function report_of(fit, made, width_said)
   end
   notes[#notes + 1] = made:quadrature_note()
   notes[#notes + 1] = width_said
+  notes[#notes + 1] = dense
   if made.map_info and made.map_info.jitter > 0 then
     notes[#notes + 1] = ("%.0e of its mean diagonal was added to k(W, W), which is singular \z
       without"):format(made.map_info.jitter)
@@ -98,7 +101,8 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
     growth = chosen and chosen.growth,
     open = chosen and automatic.open(self) or nil })
   made.features = features or made.features
-  made.report = report_of(fit, made, width_note(ds, prepared, made.features))
+  made.report = report_of(fit, made, width_note(ds, prepared, made.features),
+    density.tell(prepared.dense))
   if made.report.score and recipe.learns_from_targets(self) then
     local said = "a row stage learnt from the targets, which the solver's estimate of the error \z
       does not take into account: p:cv does"
@@ -150,8 +154,9 @@ local function learn_rows(self, ds)
   local with_targets = recipe.learns_from_targets(self) and (ds.y or not ds.X)
   local source = with_targets and dataset.source_of_targets(ds) or dataset.source_of_rows(ds)
   local row_weights = with_targets and recipe.row_weights(self, ds) or nil
-  local made = model_of(self, { ds:size() }, recipe.prepare(self, source, row_weights),
-    { names = ds.names })
+  local prepared = recipe.prepare(self, source, row_weights)
+  density.tell(prepared.dense)
+  local made = model_of(self, { ds:size() }, prepared, { names = ds.names })
   if not self.components then return made end
   local began = core.now()
   local found = stages.components(source, made.stages, made.map, self.components.given.k)
@@ -177,6 +182,8 @@ local function learn(self, ds, stored, budget, tiles)
     or recipe.prepare(p, source, recipe.row_weights(p, ds))
   began = core.now()
   local solver = recipe.make_solver(p, source, prepared)
+  prepared.dense = prepared.dense or density.of_solver(solver, source, prepared)
+  density.tell(prepared.dense)
   local given = recipe.training_options(p, ds)
   given.once, given.tiles = true, tiles
   given.checkpoint = stored and stored:begin(fitting.LAST_PART, ready and ready.sums)

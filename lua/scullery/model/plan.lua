@@ -5,6 +5,7 @@ local automatic = require "scullery.model.automatic"
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
+local density = require "scullery.model.density"
 local dataset = require "scullery.data.dataset"
 local growing = require "scullery.model.growing"
 local instantiation = require "scullery.compose.instantiation"
@@ -12,6 +13,7 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local rates = require "scullery.model.rates"
 local recipe = require "scullery.model.recipe"
+local text = require "scullery.base.text"
 local text_table = require "scullery.base.text_table"
 local trials = require "scullery.model.trials"
 local warn = require "scullery.base.warn"
@@ -25,12 +27,7 @@ local Plan = objects.class("plan", { example = "plan", list = true,
 
 -- ---------------------------------------------------------------- numbers as text
 
-local function bytes_text(bytes)
-  for _, unit in ipairs{ { 1e15, "PB" }, { 1e12, "TB" }, { 1e9, "GB" }, { 1e6, "MB" } } do
-    if bytes >= unit[1] then return ("%.3g %s"):format(bytes / unit[1], unit[2]) end
-  end
-  return bytes >= 500 and ("%.0f kB"):format(bytes / 1e3) or "-"
-end
+local bytes_text = text.bytes
 
 local function seconds_text(seconds)
   if not seconds then return "-" end
@@ -198,19 +195,19 @@ function plan.parts(t, seconds, o)
       rate(operations, "gemm_float64") + rate(reducing, "potrf"))
   end
   if t.dual > 0 then
-    local operations = n ^ 2 * D * o.fits
+    local operations = n ^ 2 * t.numbers * o.fits
     add("rows times rows", t.multiplying, operations, rate(operations, "syrk_" .. t.dtype))
   end
   if t.passes > 0 or t.kept > 0 then
     add(t.keeps and "stored features" or "passes", t.kept,
-      4 * n * D * math.max(t.columns, 1) * t.passes * o.fits,
+      4 * n * t.numbers * math.max(t.columns, 1) * t.passes * o.fits,
       seconds and pass_seconds(t) * t.passes * o.fits or 0, ("%d passes"):format(t.passes))
   end
   add("solver", t.own + t.solution, (t.factorised + t.products + t.steps) * o.fits,
     o.fits * (rate(t.factorised, "potrf") + rate(t.products, "gemm_float64")
       + (seconds and t.steps * 1e-9 or 0)))
   if o.candidates > 0 then
-    local operations = 2 * n * D * o.candidates * t.targets
+    local operations = 2 * n * t.numbers * o.candidates * t.targets
     add("judging", 0, operations, rate(operations, "gemm_" .. t.dtype))
   end
   return list
@@ -329,8 +326,10 @@ function plan.refuse_if(what, p, ds, groups, f)
   for k = 1, math.min(2, #parts) do
     largest[k] = ("%s %s"):format(parts[k].what, bytes_text(parts[k].bytes))
   end
-  error(("%s needs %s of memory, and %s are left (%s); p:plan(ds) prints all parts"):format(
-    what, bytes_text(made_plan.more), bytes_text(left), table.concat(largest, ", ")), 0)
+  local sparse = core.source_sparse(dataset.source_of_rows(ds)) and not p.features
+  error(("%s needs %s of memory, and %s are left (%s); p:plan(ds) prints all parts%s"):format(
+    what, bytes_text(made_plan.more), bytes_text(left), table.concat(largest, ", "), sparse and
+    "; solvers that read sparse rows need less: " .. density.solvers() or ""), 0)
 end
 
 --- plan.refuse(p, ds, by_sums, tiles): plan.refuse_if for a fit. by_sums: it keeps its sums; tiles:

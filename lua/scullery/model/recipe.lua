@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
+local density = require "scullery.model.density"
 local instantiation = require "scullery.compose.instantiation"
 local model = require "scullery.model.model"
 local objects = require "scullery.base.objects"
@@ -232,6 +233,8 @@ function recipe.fit_stages(self, source, row_weights, choices)
       row_weights)
     made[i] = one
     for name, value in pairs(report or {}) do found[name] = value end
+    found.dense = found.dense
+      or density.of_stage(stages.call(stage), source, table.move(made, 1, i - 1, 1, {}), one)
     seconds[i] = { tostring(stage), core.now() - began }
   end
   return made, seconds, found
@@ -285,7 +288,7 @@ function recipe.prepare(self, source, row_weights, choices, made)
     map, after = fit_after(self, source, made, base, seconds, found)
   end
   return { stages = made, map = map, base = base, after = after, origin = origin, seconds = seconds,
-    components = found.components, relevance = found.relevance }
+    components = found.components, relevance = found.relevance, dense = found.dense }
 end
 
 --- recipe.feature_form(p, choices): a text for the form of the features; that of kernel sections
