@@ -52,8 +52,8 @@ function density.of_stage(name, source, before, made)
     others.stage()), 0)
 end
 
---- density.of_solver(solver, source, prepared): such a note (kind = "solver") if the solver gets sparse rows without
---- features as dense ones; else nil.
+--- density.of_solver(solver, source, prepared): such a note (kind = "solver") if the solver gets
+--- sparse rows without features as dense ones; else nil.
 function density.of_solver(solver, source, prepared)
   if prepared.map or not core.is_sparse_flow(source, prepared.stages) then return nil end
   local facts = core.solver_facts(component.instance(solver))

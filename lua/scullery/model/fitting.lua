@@ -47,9 +47,9 @@ end
 local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitter", "loss",
   "score" }
 
---- fitting.report(fit, model[, width_said, dense]): the report of a model: the fields of `reported`,
---- the share of clipped features, and all notes as one text. width_said: the result of width_note;
---- dense: a note of density.lua, or nil.
+--- fitting.report(fit, model[, width_said, dense]): the report of a model: the fields of
+--- `reported`, the share of clipped features, and all notes as one text. width_said: the result of
+--- width_note; dense: a note of density.lua, or nil.
 local function report_of(fit, made, width_said, dense)
   local report, notes = { note = fit.note }, { fit.note }
   for _, name in ipairs(reported) do report[name] = fit[name] end

@@ -13,7 +13,6 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local rates = require "scullery.model.rates"
 local recipe = require "scullery.model.recipe"
-local text = require "scullery.base.text"
 local text_table = require "scullery.base.text_table"
 local trials = require "scullery.model.trials"
 local warn = require "scullery.base.warn"
@@ -27,7 +26,7 @@ local Plan = objects.class("plan", { example = "plan", list = true,
 
 -- ---------------------------------------------------------------- numbers as text
 
-local bytes_text = text.bytes
+local bytes_text = require("scullery.base.text").bytes
 
 local function seconds_text(seconds)
   if not seconds then return "-" end
