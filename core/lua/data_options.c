@@ -197,6 +197,7 @@ static const scl_option csv_rows[] = {
            "the column of targets; default: the last (with like: the one of that name, if it is "
            "there)"),
     TASK,
+    OPAQUE("text", TEXTS, "columns whose texts are the rows, for sc.text: see docs/text.md"),
     OPAQUE("time", "a column's name",
            "the time of each row, numbers or dates: for folds = \"time\""),
     UNPACKED,

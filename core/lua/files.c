@@ -7,6 +7,7 @@
 #include "lua/call.h"
 #include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,27 @@ static int folder(lua_State *L) {
   return 1;
 }
 
+static int end_glob(lua_State *L) {
+  globfree(lua_touserdata(L, 1));
+  return 0;
+}
+
+/* core.glob(pattern) -> the paths that match a pattern with *, ? and [...], in no order; a folder
+ * ends in / */
+static int glob_paths(lua_State *L) {
+  const char *pattern = scl_lua_check_path(L, 1);
+  glob_t *found = scl_lua_new_guarded(L, sizeof *found, end_glob);
+  const int status = glob(pattern, GLOB_NOSORT | GLOB_MARK, NULL, found);
+  if (status != 0 && status != GLOB_NOMATCH)
+    return luaL_error(L, "%s: the folders cannot be read", pattern);
+  lua_createtable(L, 0, 0);
+  for (size_t i = 0; status == 0 && i < found->gl_pathc; i++) {
+    lua_pushstring(L, found->gl_pathv[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
 /* core.real_path(path) -> the path from the root, without links; nil where nothing is there */
 static int real_path(lua_State *L) {
   char real[PATH_MAX];
@@ -151,6 +173,6 @@ static int make_link(lua_State *L) {
 
 void scl_lua_open_files(lua_State *L) {
   SCL_LUA_CALLS(L, {"read_text", read_text, 2}, {"write_text", write_text, 3});
-  SCL_LUA_FUNCTIONS(L, {"folder", folder}, {"real_path", real_path}, {"file_about", file_about},
-                    {"set_mode", set_mode}, {"link", make_link});
+  SCL_LUA_FUNCTIONS(L, {"folder", folder}, {"glob", glob_paths}, {"real_path", real_path},
+                    {"file_about", file_about}, {"set_mode", set_mode}, {"link", make_link});
 }

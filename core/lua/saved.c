@@ -4,6 +4,7 @@
 #include "lua/handle.h"
 #include "lua/json.h"
 #include "lua/matrix.h"
+#include "lua/texts.h"
 #include "model/component.h"
 #include "model/features.h"
 #include "model/restore.h"
@@ -175,7 +176,7 @@ static void set_base(lua_State *L, const opened *file, scl_restored *r) {
   lua_settop(L, table);
 }
 
-/* core.saved_model(saved) -> {stages, map, base, after, learnt, weights, intercept, pilot} of a
+/* core.saved_model(saved) -> {stages, map, base, after, learnt, weights, intercept, pilot, encoder} of a
  * fitted pipeline: what it has */
 static int saved_model(lua_State *L) {
   opened *file = scl_lua_take_handle(L, 1, SCL_LUA_SAVED);
@@ -199,6 +200,11 @@ static int saved_model(lua_State *L) {
     scl_lua_set_matrix(L, "intercept", &r->intercept);
   }
   if (r->pilot.storage != NULL) scl_lua_set_matrix(L, "pilot", &r->pilot);
+  if (r->encoder != NULL) {
+    *scl_lua_new_text_encoder(L) = r->encoder;
+    r->encoder = NULL;
+    lua_setfield(L, -2, "encoder");
+  }
   return 1;
 }
 

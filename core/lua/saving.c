@@ -7,6 +7,7 @@
 #include "lua/handle.h"
 #include "lua/list.h"
 #include "lua/sparse.h"
+#include "lua/texts.h"
 #include "model/restore.h"
 #include "rows/fingerprints.h"
 
@@ -138,11 +139,26 @@ static void add_sparse(scl_digest *digest, const scl_csr *a) {
   }
 }
 
+/* Add texts spread evenly, or all of them, each behind its length. */
+static void add_texts(scl_digest *digest, const scl_texts *texts, size_t most) {
+  char size[64];
+  const size_t rows = scl_min(texts->count, most);
+  int length = snprintf(size, sizeof size, "%zu texts;", texts->count);
+  scl_digest_add(digest, size, (size_t)length);
+  for (size_t i = 0; i < rows; i++) {
+    const size_t at = i * texts->count / rows;
+    length = snprintf(size, sizeof size, "%zu:", scl_text_length(texts, at));
+    scl_digest_add(digest, size, (size_t)length);
+    scl_digest_add(digest, scl_text_at(texts, at), scl_text_length(texts, at));
+  }
+}
+
 /* core.fingerprint(matrix, ...) -> SHA-256 of their sizes and of up to 1024 rows each, spread
  * evenly, as little-endian float64.
  *
  * Stored in models and in records of experiments in place of the rows. The numbers are read by row
- * and column, so that a view and a copy of it have the same fingerprint. */
+ * and column, so that a view and a copy of it have the same fingerprint. Texts count by their
+ * bytes. */
 static int fingerprint(lua_State *L) {
   char text[SCL_DIGEST_TEXT + 1];
   scl_digest digest;
@@ -151,6 +167,10 @@ static int fingerprint(lua_State *L) {
   for (int place = 1; place <= count; place++) {
     if (scl_lua_test_csr(L, place) != NULL) {
       add_sparse(&digest, scl_lua_check_csr(L, place));
+      continue;
+    }
+    if (scl_lua_test_packed_texts(L, place) != NULL) {
+      add_texts(&digest, scl_lua_check_packed_texts(L, place), FINGERPRINT_ROWS);
       continue;
     }
     const scl_matrix *a = scl_lua_check_matrix(L, place);
@@ -192,6 +212,15 @@ static uint64_t sparse_checksum(lua_State *L, const scl_csr *a) {
  * numbers, by row and column */
 static int checksum(lua_State *L) {
   char text[17];
+  if (scl_lua_test_packed_texts(L, 1) != NULL) {
+    char whole[SCL_DIGEST_TEXT + 1];
+    scl_digest digest;
+    scl_digest_open(&digest);
+    add_texts(&digest, scl_lua_check_packed_texts(L, 1), SIZE_MAX);
+    scl_digest_text(&digest, whole);
+    (void)snprintf(text, sizeof text, "%.16s", whole);
+    return scl_lua_give_text(L, text);
+  }
   if (scl_lua_test_csr(L, 1) != NULL) {
     (void)snprintf(text, sizeof text, "%016llx",
                    (unsigned long long)sparse_checksum(L, scl_lua_check_csr(L, 1)));

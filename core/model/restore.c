@@ -17,6 +17,7 @@ enum { MOST_BLOCK = 1 << 24 };
 /* The pipeline as the script wrote it, before the fit: row stages, features, row stages after them,
  * solver. Pointers into the description. */
 typedef struct recipe {
+  const cJSON *text;         /* sc.text, which makes rows of texts; NULL: none */
   const cJSON *rows, *after; /* the first stages of each list; n_rows and n_after of them */
   size_t n_rows, n_after;
   const cJSON *features, *solver; /* NULL: none */
@@ -48,7 +49,7 @@ static bool add_stage(const cJSON *stage, recipe *out) {
   const bool row = is_marked(stage, "stage");
   if (out->solver != NULL || out->components) return false;
   if (row && out->features == NULL)
-    out->n_rows++;
+    out->rows = out->n_rows++ == 0 ? stage : out->rows;
   else if (row && is_named(stage, components_name))
     out->components = true;
   else if (row)
@@ -69,10 +70,10 @@ static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) 
   *out = (recipe){0};
   SCL_TRY(scl_saved_table(body, "pipeline", &pipeline, error));
   SCL_TRY(scl_saved_table(pipeline, "stages", &list, error));
-  out->rows = list->child;
+  if (is_marked(list->child, "text")) out->text = list->child;
   for (const cJSON *stage = list->child; stage != NULL; stage = stage->next, i++) {
     char text[60];
-    if (add_stage(stage, out)) continue;
+    if (stage == out->text || add_stage(stage, out)) continue;
     if (is_marked(stage, "choose"))
       return scl_fail(error, SCL_STATUS_BAD_DATA,
                       "the pipeline has unresolved sc.choose options and was never fitted");
@@ -139,13 +140,16 @@ static scl_status make_stage(scl_saved *saved, const cJSON *planned, const cJSON
   return status;
 }
 
-/* The fitted stages of the list `name`; in the pipeline they are the `count` siblings from
- * `planned` on. *cols: the number of columns that arrive, then of those that leave the last stage.
+/* The fitted stages of the list `name`; in the pipeline they are the siblings of `before` (NULL:
+ * none), and after them the `count` siblings from `planned` on. *cols: the number of columns that arrive, then of those that leave the last stage.
  * The caller releases *stages, also after a failure. */
 static scl_status read_stages(scl_saved *saved, const cJSON *model, const char *name,
-                              const cJSON *planned, size_t count, scl_fitted_stage ***stages,
-                              size_t *n_stages, size_t *cols, scl_error *error) {
+                              const cJSON *before, const cJSON *planned, size_t count,
+                              scl_fitted_stage ***stages, size_t *n_stages, size_t *cols,
+                              scl_error *error) {
   const cJSON *list;
+  for (const cJSON *one = before; one != NULL; one = one->next)
+    count++;
   SCL_TRY(scl_saved_table(model, name, &list, error));
   if (scl_saved_count(list) != count)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -153,9 +157,11 @@ static scl_status read_stages(scl_saved *saved, const cJSON *model, const char *
                     scl_saved_count(list), count);
   *stages = scl_allocate_zero((count + 1) * sizeof **stages);
   if (*stages == NULL) return scl_fail_memory(error, count, "stages");
-  for (const cJSON *said = list->child; said != NULL; said = said->next, planned = planned->next) {
+  for (const cJSON *said = list->child; said != NULL; said = said->next) {
     scl_fitted_stage **stage = &(*stages)[*n_stages];
-    SCL_TRY(make_stage(saved, planned, said, *cols, stage, error));
+    const cJSON **next = before != NULL ? &before : &planned;
+    SCL_TRY(make_stage(saved, *next, said, *cols, stage, error));
+    *next = (*next)->next;
     (*n_stages)++;
     *cols = (*stage)->cols_out;
   }
@@ -436,8 +442,8 @@ static scl_status read_map(scl_saved *saved, const cJSON *model, const recipe *p
       scl_saved_features(saved, plan->features, said, *cols, plan->n_after > 0, &out->map, error));
   *cols = scl_map_features(out->map);
   if (plan->n_after == 0) return SCL_STATUS_OK;
-  SCL_TRY(read_stages(saved, model, "after", plan->after, plan->n_after, &out->after, &out->n_after,
-                      cols, error));
+  SCL_TRY(read_stages(saved, model, "after", NULL, plan->after, plan->n_after, &out->after,
+                      &out->n_after, cols, error));
   out->base = out->map;
   out->map = NULL;
   SCL_TRY(scl_map_create_staged(out->base, out->after, out->n_after, &out->map, error));
@@ -461,7 +467,7 @@ static scl_status read_solution(scl_saved *saved, const cJSON *model, const reci
 
 scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error) {
   recipe plan;
-  const cJSON *model, *fields;
+  const cJSON *model, *fields, *weighting = NULL;
   SCL_TRY(read_recipe(saved->body, &plan, error));
   if (scl_saved_find(saved->body, "model") == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "the pipeline was saved before it was fitted");
@@ -469,8 +475,13 @@ scl_status scl_restore(scl_saved *saved, scl_restored *out, scl_error *error) {
   SCL_TRY(read_fields(saved, model, &fields, out, error));
   SCL_TRY(scl_saved_names(saved, fields, out->dim, &out->names, error));
   size_t cols = out->dim;
-  SCL_TRY(read_stages(saved, model, "stages", plan.rows, plan.n_rows, &out->stages, &out->n_stages,
-                      &cols, error));
+  if (plan.text != NULL) {
+    SCL_TRY(scl_saved_table(plan.text, "weighting", &weighting, error));
+    SCL_TRY(scl_saved_text_encoder(saved, model, out->dim, &out->encoder, error));
+    weighting = weighting->child;
+  }
+  SCL_TRY(read_stages(saved, model, "stages", weighting, plan.rows, plan.n_rows, &out->stages,
+                      &out->n_stages, &cols, error));
   SCL_TRY(read_map(saved, model, &plan, &cols, out, error));
   if (plan.solver != NULL) return read_solution(saved, model, &plan, fields, cols, out, error);
   return plan.components ? read_weights(saved, "components", cols, out, error) : SCL_STATUS_OK;
@@ -492,5 +503,6 @@ void scl_restored_release(scl_restored *r) {
   scl_release_texts(r->names, r->names == NULL ? 0 : r->dim);
   for (size_t j = 0; r->curves != NULL && j < r->targets; j++)
     scl_isotonic_release(&r->curves[j]);
+  scl_text_encoder_destroy(r->encoder);
   SCL_RELEASE(r->stages, r->after, r->numbers, r->sigmoids, r->curves, r->form.mean, r->form.scale);
 }

@@ -9,6 +9,7 @@
 #include "learn/platt.h"
 #include "model/predict.h"
 #include "model/saved.h"
+#include "text/encoder.h"
 
 /* What was fitted. The owner of the struct owns the parts. */
 typedef struct scl_restored {
@@ -28,12 +29,13 @@ typedef struct scl_restored {
   bool classification;
   size_t n_classes;
   char **labels;
-  double *numbers;      /* of labels that are numbers; else NaN */
-  scl_platt *sigmoids;  /* calibrated probabilities, or NULL */
-  scl_isotonic *curves; /* the same by isotonic regression, or NULL */
-  bool by_loss;         /* probabilities are those of the solver's loss */
-  scl_target_form form; /* of a regression */
-  char **names;         /* of the columns, NULL: they have none */
+  double *numbers;           /* of labels that are numbers; else NaN */
+  scl_platt *sigmoids;       /* calibrated probabilities, or NULL */
+  scl_isotonic *curves;      /* the same by isotonic regression, or NULL */
+  bool by_loss;              /* probabilities are those of the solver's loss */
+  scl_target_form form;      /* of a regression */
+  char **names;              /* of the columns, NULL: they have none */
+  scl_text_encoder *encoder; /* of the texts that are the rows; NULL: rows are numbers */
 } scl_restored;
 
 /* Restore everything but the schema. The caller releases *out, which has to be zeros before, also
@@ -45,6 +47,10 @@ void scl_restored_release(scl_restored *restored);
  * caller releases *out. */
 scl_status scl_saved_names(const scl_saved *saved, const cJSON *from, size_t dim, char ***out,
                            scl_error *error);
+/* text.c: *out = the encoder of texts of a fitted model of `dim` columns, which the caller
+ * destroys. */
+scl_status scl_saved_text_encoder(const scl_saved *saved, const cJSON *model, size_t dim,
+                                  scl_text_encoder **out, scl_error *error);
 /* The schema of the CSV table that the columns of a pipeline come from. *out is NULL if they come
  * from another format, or if the rows no longer have the table's columns. The caller destroys
  * *out. */

@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+void scl_text_encoder_destroy(scl_text_encoder *encoder) {
+  if (encoder == NULL) return;
+  scl_vocabulary_release(&encoder->vocabulary);
+  scl_release(encoder);
+}
+
 size_t scl_text_encoder_cols(const scl_text_encoder *encoder) {
   return encoder->named ? encoder->vocabulary.terms.count : (size_t)1 << encoder->bits;
 }

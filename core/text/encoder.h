@@ -9,7 +9,8 @@
 #include "algebra/csr.h"
 #include "text/vocabulary.h"
 
-enum { SCL_TEXT_BITS_MOST = 30 };
+/* The most bits of hashed columns, and units of a term. */
+enum { SCL_TEXT_BITS_MOST = 30, SCL_TEXT_RUN_MOST = 16 };
 
 typedef struct scl_text_encoder {
   scl_text_form form;
@@ -19,6 +20,8 @@ typedef struct scl_text_encoder {
   scl_vocabulary vocabulary; /* {0} unless `named` */
 } scl_text_encoder;
 
+/* Release an encoder from scl_allocate, and its vocabulary; NULL does nothing. */
+void scl_text_encoder_destroy(scl_text_encoder *encoder);
 /* The number of columns. */
 size_t scl_text_encoder_cols(const scl_text_encoder *encoder);
 /* The column of a term of that text, from 0; -1: it has none. */

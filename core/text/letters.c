@@ -45,9 +45,9 @@ uint32_t scl_lower(uint32_t code) {
 }
 
 bool scl_is_white(uint32_t code) {
-  return code == ' ' || (code >= '\t' && code <= '\r') || code == 0x85 || code == 0xA0 ||
-         code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 ||
-         code == 0x202F || code == 0x205F || code == 0x3000;
+  return code == 0 || code == ' ' || (code >= '\t' && code <= '\r') || code == 0x85 ||
+         code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 ||
+         code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
 }
 
 /* ---------------------------------------------------------------- UTF-8 */

@@ -21,6 +21,7 @@ size_t scl_encode_character(uint32_t code, char *out);
 bool scl_is_letter(uint32_t code);
 /* Its lower case, where that is one character; U+0130 becomes i; else the character itself. */
 uint32_t scl_lower(uint32_t code);
+/* White space, and U+0000. */
 bool scl_is_white(uint32_t code);
 /* The number of bytes of a text that are not part of valid UTF-8; *first: where the first is. */
 size_t scl_invalid_bytes(const char *text, size_t length, size_t *first);

@@ -30,12 +30,12 @@ local sc = {
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
     add_bias = stages.add_bias, select = stages.select, pca = stages.pca,
-    relevance = stages.relevance,
+    relevance = stages.relevance, text = require("scullery.compose.text").new,
   pipeline = require "scullery.model.pipeline".new,
   load = require "scullery.model.saving".load,
   merge = require "scullery.model.merging".merge,
   compare = require "scullery.model.comparing".run,
-  dataset = require "scullery.data.dataset".new,
+  dataset = require "scullery.data.dataset".new, texts = core.texts,
   metrics = require "scullery.metrics",
   codes = require "scullery.compose.codes",
   kernel_error = require "scullery.compose.kernel_error".run,
@@ -61,7 +61,7 @@ for _, kind in ipairs(definable) do
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "select", "pca", "relevance", "pipeline", "merge", "compare", "dataset",
+  "add_bias", "select", "pca", "relevance", "text", "pipeline", "merge", "compare", "dataset",
   "kernel_error",
   "profile", "arguments", "publish", "range" } do
   sc[name] = objects.guarded(name, sc[name])

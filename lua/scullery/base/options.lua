@@ -27,6 +27,7 @@ local function show(value, depth)
   end
   if kind == "number" then return value ~= value and "nan" or ("%.14g"):format(value) end
   if core.is_matrix(value) then return ("a %d x %d matrix"):format(value:rows(), value:cols()) end
+  if core.is_texts(value) then return ("%d texts"):format(#value) end
   if core.is_sparse(value) then
     return ("a sparse %d x %d matrix"):format(value:rows(), value:cols())
   end

@@ -1,7 +1,7 @@
 --- The class of data sets: rows, targets, weights and schema; parts and splits.
 ---
---- Fields: X (n x d, perhaps sparse; nil for a stream, which has `source`, the engine's row
---- source), y (n x targets; labels as numbers, or as positions in classes if these are texts),
+--- Fields: X (n x d, perhaps sparse, or n texts; nil for a stream, which has `source`, the engine's
+--- row source), y (n x targets; labels as numbers, or as positions in classes if these are texts),
 --- names, classes, task, target (the name), weights, groups and time (n x 1 each), schema
 --- (schema.lua), part_rows and part_first (official parts). places: the columns that a model takes,
 --- codes and strangers: how its classes are coded (matching.lua). form: how targets were changed
@@ -19,7 +19,8 @@ local schema = require "scullery.data.schema"
 local targets = require "scullery.data.targets"
 
 local function is_list(value) return type(value) == "table" end
-local holds = { X = core.is_rows, y = core.is_matrix, weights = core.is_matrix, names = is_list,
+local function is_rows(value) return core.is_rows(value) or core.is_texts(value) end
+local holds = { X = is_rows, y = core.is_matrix, weights = core.is_matrix, names = is_list,
   classes = is_list, groups = core.is_matrix, time = core.is_matrix }
 
 -- Raises an error if a script set a field to a value of the wrong type.
@@ -35,7 +36,7 @@ end
 
 local Dataset = objects.class("dataset", { example = "ds", check = check_fields,
   fields = "X y names classes task target weights groups time source part_rows part_first schema \z
-    places codes strangers form files", hidden = "form files",
+    places codes strangers form files encoder", hidden = "form files encoder",
   called = { columns = "ds.names", features = "ds.X", feature_names = "ds.names",
     shape = "ds:size()" } })
 
@@ -80,8 +81,8 @@ end
 
 local rules = options.declare("dataset", {
   X = { test = function(v)
-    return core.is_rows(v) or (type(v) == "table" and not getmetatable(v))
-  end, takes = "a matrix or a list of rows", required = true },
+    return is_rows(v) or (type(v) == "table" and not getmetatable(v))
+  end, takes = "a matrix, or a list of rows or of texts", required = true },
   y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
   task = { choices = { "classification", "regression" } }, weights = { type = "any" },
   groups = { type = "any" }, time = { type = "any" },
@@ -103,10 +104,16 @@ local function check_names(names, cols)
   return copy
 end
 
+-- X as the user gave it, a matrix, texts or a list of either, as a matrix or texts.
+local function rows_of(X)
+  if is_rows(X) then return X end
+  return type(X[1]) == "string" and core.texts(X) or core.matrix(X)
+end
+
 -- sc.dataset without its title in errors.
 local function make(given)
   local o = options.check("dataset", given, rules, 0)
-  local X = core.is_rows(o.X) and o.X or core.matrix(o.X)
+  local X = rows_of(o.X)
   local self = { X = X, names = o.names and check_names(o.names, X:cols()), task = o.task }
   if o.y ~= nil then
     if X:cols() == 1 and core.is_matrix(o.y) and o.y:cols() > 1 and not o.task then
@@ -119,7 +126,7 @@ local function make(given)
     end
   end
   self.task = self.task or "regression"
-  self.schema = schema.plain("matrix", X:cols(), self.names)
+  self.schema = schema.plain(core.is_texts(X) and "text" or "matrix", X:cols(), self.names)
   if o.weights ~= nil then self.weights = targets.weights(o.weights, X:rows()) end
   if o.groups ~= nil then self.groups = folds.groups_of(o.groups, X:rows()) end
   if o.time ~= nil then self.time = folds.times_of(o.time, X:rows()) end
@@ -128,7 +135,8 @@ end
 
 --- sc.dataset{ X =, y =, classes =, task =, names =, weights =, groups =, time = }: a data set from
 --- numbers in memory.
---- X: n x d matrix, which may be sparse (sc.matrix.csr), or a list of rows. y: the labels or
+--- X: n x d matrix, which may be sparse (sc.matrix.csr), a list of rows, or a list of texts (or
+--- sc.texts), for a pipeline that begins with sc.text{}. y: the labels or
 --- values, a list or an n x c matrix. task: "classification" or "regression"; by default a
 --- classification if the labels are texts, if they take two values, or if classes are given; a line
 --- on standard error reports a guess. classes: the list of all labels; by default those that occur,
@@ -252,10 +260,17 @@ function Dataset:labels()
   return list
 end
 
+-- Raises an error for texts, which are not rows of numbers.
+local function refuse_texts(self)
+  if not core.is_texts(self.X) then return end
+  fail("the rows are texts: a pipeline for them begins with sc.text{}")
+end
+
 --- dataset.source_of_targets(ds): the engine's source of rows and coded targets; second, for a
 --- stream with classes: the source that dataset.check_seen takes, else nil.
 function dataset.source_of_targets(self)
   check_fields(self)
+  refuse_texts(self)
   local source, coded = self.source, nil
   if self.X then
     source = core.source(self.X, self:targets())
@@ -287,6 +302,7 @@ end
 --- dataset.source_of_rows(ds): the engine's source of rows without targets.
 function dataset.source_of_rows(self)
   check_fields(self)
+  refuse_texts(self)
   local source = self.X and core.source(self.X) or self.source
   return self.places and core.source_columns(source, self.places) or source
 end
@@ -327,6 +343,7 @@ end
 --- memory for it is not there, an error says how many bytes it takes.
 function Dataset:dense()
   need_memory(self, "dense")
+  refuse_texts(self)
   if not self.X.sparse then return self end
   return dataset.with(self, { X = self.X:dense() })
 end
@@ -338,6 +355,7 @@ end
 --- set.
 function Dataset:discretize(given)
   need_memory(self, "discretize")
+  refuse_texts(self)
   if self.X.sparse then
     error("dataset:discretize: X is sparse; ds:dense() makes it dense", 2)
   end
@@ -353,7 +371,8 @@ local by_row = { "y", "weights", "groups", "time" } -- fields with a row for eac
 -- The data set of the rows that take(matrix) takes from a matrix with a row for each row of X.
 local function part(self, take)
   local made = setmetatable({ X = take(self.X), names = self.names, classes = self.classes,
-    task = self.task, target = self.target, schema = self.schema, form = self.form }, Dataset)
+    task = self.task, target = self.target, schema = self.schema, form = self.form,
+    encoder = self.encoder }, Dataset)
   for _, name in ipairs(by_row) do made[name] = self[name] and take(self[name]) end
   said_of[made] = said_of[self]
   return remember(made)
@@ -536,6 +555,7 @@ function Dataset:__tostring()
   local what = self.task == "classification" and ("%d classes"):format(#(self.classes or {}))
     or "regression"
   if self.X and not self.y then what = "no y" end
+  if core.is_texts(self.X) then return ("dataset of %d texts, %s"):format(n, what) end
   local how = not self.X and ", streaming" or self.X.sparse and ", sparse" or ""
   return ("dataset %d x %d, %s%s"):format(n, d, what, how)
 end

@@ -27,14 +27,28 @@ local function first_values(count, value)
   return table.concat(list, " ")
 end
 
--- ---------------------------------------------------------------- sparse rows
+-- ---------------------------------------------------------------- sparse rows and texts
 
 local MOST_STORED, MOST_LISTED = 10, 10 -- numbers of a row that are shown; columns of a summary
+local SHORT = 60 -- columns of a text at the prompt
 
--- The stored numbers of rows first .. last of a sparse X, each row as a text "column:value ...",
--- at most `most` of them.
+-- What the rows of X are called that are shown as one text each: those of a sparse X, and texts;
+-- nil for a matrix.
+local function shown_as_text(X)
+  return core.is_texts(X) and "text" or X.sparse and "column:value" or nil
+end
+
+-- Rows first .. last of texts, at most `most` terminal columns of each; of a sparse X the stored
+-- numbers, each row as a text "column:value ...", at most `most` of them.
 local function row_texts(X, first, last, most)
   if last < first then return {} end
+  if core.is_texts(X) then
+    local list = X:slice(first, last):totable()
+    for i, one in ipairs(list) do
+      list[i] = most < math.maxinteger and text.shorten(one, most) or one
+    end
+    return list
+  end
   local stored, texts = X:slice(first, last):arrays(), {}
   for i = 1, last - first + 1 do
     local from, to = math.tointeger(stored.starts[i]), math.tointeger(stored.starts[i + 1])
@@ -82,12 +96,23 @@ local function fullest_columns(X)
   return list, unused
 end
 
--- The text of a data set with a sparse X at the prompt: its size and its first rows.
+-- A line about the lengths of texts.
+local function length_line(X)
+  local lengths = core.texts_lengths(X)
+  local quartiles, empty = core.quartiles(lengths), 0
+  for i = 1, #X do if lengths[i] == 0 then empty = empty + 1 end end
+  return ("%d texts of %d to %d bytes, median %g, mean %.4g%s"):format(#X, lengths:min(),
+    lengths:max(), quartiles[2], lengths:mean(), empty > 0 and (", %d are empty"):format(empty)
+      or "")
+end
+
+-- The text of a data set with a sparse X or texts at the prompt: its size and its first rows.
 local function sparse_text(ds, label_at, width)
+  local texts_are_rows = core.is_texts(ds.X)
   local lines, texts = { tostring(ds) }, row_texts(ds.X, 1, math.min(#ds, VALUES),
-    MOST_STORED)
-  lines[2] = "  " .. stored_lines(ds.X)[1]
-  local single, rows = ds.y and ds.y:cols() == 1, { { "  row", "column:value" } }
+    texts_are_rows and SHORT or MOST_STORED)
+  lines[2] = "  " .. (texts_are_rows and length_line(ds.X) or stored_lines(ds.X)[1])
+  local single, rows = ds.y and ds.y:cols() == 1, { { "  row", shown_as_text(ds.X) } }
   if single then rows[1][3] = "target " .. (ds.target or "y") end
   for i, line in ipairs(texts) do
     rows[i + 1] = { "  " .. i, line, single and number_text(label_at(ds, i)) or nil }
@@ -103,7 +128,7 @@ end
 --- describing.columns(ds, label_at, width): the text of a data set at the prompt: its size, then
 --- the name, the kind and the first values of each column. label_at(ds, i): the label of a row.
 function describing.columns(ds, label_at, width)
-  if ds.X and ds.X.sparse then return sparse_text(ds, label_at, width) end
+  if ds.X and #ds > 0 and shown_as_text(ds.X) then return sparse_text(ds, label_at, width) end
   local lines, all, n = { tostring(ds) }, columns.of(ds), (ds:size())
   local rows = { { "  column", "kind", "values" } }
   for c = 1, math.min(#all, MOST_COLUMNS) do
@@ -157,8 +182,9 @@ end
 
 --- describing.head(ds, n, label_at): see Dataset:head; label_at: as in describing.columns.
 function describing.head(ds, n, label_at)
-  local sparse = ds.X.sparse and row_texts(ds.X, 1, math.min(n, #ds), math.maxinteger)
-  local all, names, result = sparse and {} or columns.of(ds), { sparse and "column:value" }, {}
+  local heading = shown_as_text(ds.X)
+  local sparse = heading and row_texts(ds.X, 1, math.min(n, #ds), math.maxinteger)
+  local all, names, result = sparse and {} or columns.of(ds), { heading }, {}
   for c, column in ipairs(all) do names[c] = column.name end
   local single = ds.y and ds.y:cols() == 1
   if single then names[#names + 1] = ds.target or "y" end
@@ -277,6 +303,10 @@ function describing.summary(ds, said, filled)
     end)) do result[j] = row end
   end
   local function name_of(j) return ds.names and ds.names[j] or "x" .. j end
+  if core.is_texts(ds.X) then
+    lines[#lines + 1] = length_line(ds.X)
+    return setmetatable(result, Summary)
+  end
   if ds.X.sparse then return sparse_summary(ds, result, name_of) end
   local rows = rows_of(ds.X, name_of)
   if #rows > 0 then

@@ -5,6 +5,7 @@ local derive = require "scullery.data.derive"
 local options = require "scullery.base.options"
 local schema = require "scullery.data.schema"
 local targets = require "scullery.data.targets"
+local texts = require "scullery.data.texts"
 local warn = require "scullery.base.warn"
 
 local data = {}
@@ -124,6 +125,7 @@ local function read_csv(path, given, brief)
   if given ~= nil and type(given) ~= "table" then
     error("takes a table of named options, and got " .. options.show(given), 0)
   end
+  if texts.wants(given) then return texts.csv(path, given) end
   local o = {}
   for name, value in pairs(given or {}) do o[name] = value end
   if o.like ~= nil then o.like = schema.like(o.like) end
@@ -191,10 +193,30 @@ end
 --- One line on standard error reports the guesses and conversions (quiet = true: none);
 --- ds:describe() reports them too. ds.schema records how each column was read.
 ---
+--- text = "column" or a list of columns: the rows are the texts of these columns (one after the
+--- other, with a newline between them), for a pipeline that begins with sc.text{}; other columns
+--- than the target, weights, groups and time are left out. With text, encoding = "latin1" is for
+--- files that are not UTF-8, classes are as in sc.dataset, and target = false is for texts without
+--- labels.
+---
 --- like = ds (or a fitted pipeline) reads another file in the same way. Columns are matched by
 --- name: a missing one is an error, others are left out. An unknown text gives 0 in all columns of
 --- its feature, a missing number gets the value that it got in ds, and the target may be absent.
 function data.csv(path, given) return options.guard("data.csv", 1, read_csv, path, given) end
+
+--- sc.data.text(pattern[, { label =, lines = false, encoding = "utf-8", task =, classes =, unpacked
+--- = }]): a data set of texts, for a pipeline that begins with sc.text{}. pattern: a file, a
+--- pattern with *, ? and [...], or a list of these; gzip is read directly. Files of a pattern are
+--- sorted by name.
+---
+--- Each file is a text; lines = true: each line. label: "folder", the name of the file's folder;
+--- "file", the file's name without its extension; "tab", each line is a label, a tab and a text; or
+--- a function that returns the label of a path. Without it there is no y. ds.X are the texts:
+--- #ds.X, ds.X[i], ds.X:select(places). Bytes that are not valid UTF-8 are reported with the first
+--- file and line; encoding = "latin1" reads ISO 8859-1.
+function data.text(pattern, given)
+  return options.guard("data.text", 1, texts.read, pattern, given)
+end
 
 -- The iterator of sc.data.csv_blocks. state: blocks (the engine's reader), id (true if ids are
 -- read), quiet, path. At the end of the file it reports what the reader noted.

@@ -74,10 +74,42 @@ function matching.columns(ds, f)
   return places
 end
 
+-- Sparse rows of texts by the model's encoder; a line on standard error for texts without terms.
+local function rows_of(texts, f)
+  local rows = core.text_encode(f.encoder, texts)
+  local empty, first = core.empty_rows(rows)
+  if empty > 0 then
+    warn_once(texts, ("%d of %d texts have no term that the model knows (the first is text %d)")
+      :format(empty, #texts, first))
+  end
+  return rows
+end
+
+--- matching.encoded(data, f): the rows of the model f for what a user gave: texts and lists of
+--- texts become sparse rows; a data set keeps its other fields. Other data as they are.
+function matching.encoded(data, f)
+  local texts = data
+  if dataset.is(data) then texts = data.X
+  elseif type(data) == "string" then
+    fail("takes a list of texts, and got one text: { %s }", options.show(data))
+  elseif type(data) == "table" and not getmetatable(data) and type(data[1]) == "string" then
+    texts = core.texts(data)
+  end
+  if not core.is_texts(texts) then return data end
+  if not f.encoder then
+    fail("takes rows of %d numbers, and got texts, which only a pipeline that begins with \z
+      sc.text{} takes", f.dim)
+  end
+  local rows = rows_of(texts, f)
+  if not dataset.is(data) then return rows end
+  return dataset.with(data, { X = rows, encoder = f.encoder, names = f.names })
+end
+
 --- matching.source(data, f): the rows of a matrix, a list of rows or a data set as a source with
 --- the columns of the model f.
 function matching.source(data, f)
   local source
+  data = matching.encoded(data, f)
   if dataset.is(data) then
     source = dataset.source_of_rows(data)
     local places = matching.columns(data, f)
@@ -90,6 +122,9 @@ function matching.source(data, f)
     fail("takes a matrix or a data set, and got %s", options.show(data))
   end
   local _, cols = core.source_size(source)
+  if cols ~= f.dim and f.encoder then
+    fail("takes texts (a list, sc.texts or a data set of them), and got %s", options.show(data))
+  end
   if cols ~= f.dim then
     fail("X has %d column%s where the pipeline was fitted on %d", cols, cols == 1 and "" or "s",
       f.dim)
@@ -190,6 +225,7 @@ end
 --- model f; second: the number of rows with a label that did not occur in training (0 if the set
 --- streams: they are counted during the walk).
 function matching.judged(ds, f)
+  ds = matching.encoded(ds, f)
   local n, d = ds:size()
   if n == 0 then fail("the data set has no rows") end
   if not ds.y and not ds.source then fail("the data set has no y") end

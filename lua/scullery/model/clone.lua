@@ -9,6 +9,7 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local recipe = require "scullery.model.recipe"
 local stages = require "scullery.compose.stages"
+local text = require "scullery.compose.text"
 
 local clone = {}
 
@@ -61,6 +62,12 @@ local function stage_with(walk, stage)
   if instantiation.is_features(stage) then return features_with(walk, stage) end
   if component.is(stage) then return with_changes(walk, stage, stage.kind) end
   local given = {}
+  if text.is(stage) then
+    for _, name in ipairs(text.option_names()) do
+      given[name] = changed(walk, "text." .. name, stage.given[name])
+    end
+    return text.new(given)
+  end
   for _, name in ipairs(stages.option_names(stage.kind)) do
     given[name] = changed(walk, stage.kind .. "." .. name, stage.given[name])
   end

@@ -7,6 +7,7 @@ local fail = require "scullery.base.fail"
 local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
+local text = require "scullery.compose.text"
 local warn = require "scullery.base.warn"
 local sorted = require("scullery.base.keys").sorted
 
@@ -114,6 +115,18 @@ local function encode_matrix(matrix, arrays, path)
   return { [MARK] = "array", name = name }
 end
 
+-- sc.text, with the row stages that it stands for (`weighting`), which the engine reads.
+local function encode_text(self, arrays, path)
+  local weighting = {}
+  if #text.searched(self) == 0 then
+    for i, stage in ipairs(text.weighting(self)) do
+      weighting[i] = encode(stage, arrays, path)
+    end
+  end
+  return { [MARK] = "text", options = encode_table(self.given, arrays, path),
+    weighting = weighting }
+end
+
 -- An object by its class; raises an error for one that has no encoding, such as a function.
 local function encode_object(value, arrays, path)
   local meta = getmetatable(value)
@@ -127,6 +140,7 @@ local function encode_object(value, arrays, path)
     return result
   end
   if instantiation.is_features(value) then return encode_features(value, arrays, path) end
+  if text.is(value) then return encode_text(value, arrays, path) end
   if choose.is(value) then return encode_choose(value, arrays, path) end
   if meta == space_class then return { [MARK] = "space", name = value.name } end
   local class = type(meta) == "table" and classes[meta.__name]
@@ -210,6 +224,10 @@ end
 function decoders.stage(value, saved)
   if value.name ~= "relevance" then return decoders.component(value, saved) end
   return stages.relevance(decode_fields(value.options, saved, "the options of a stage"))
+end
+
+function decoders.text(value, saved)
+  return text.new(decode_fields(value.options, saved, "the options of a text stage"))
 end
 
 function decoders.features(value, saved)

@@ -96,6 +96,7 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
     intercept = fit.intercept, pilot = fit.pilot, learnt = fit.model,
     targets = fit.targets or fit.weights:cols(),
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
+    encoder = ds.encoder,
     weighted = (self.class_weights or ds.weights) ~= nil,
     class_weights = self.class_weights, chosen = chosen and chosen.about, form = ds.form,
     growth = chosen and chosen.growth,
@@ -156,7 +157,8 @@ local function learn_rows(self, ds)
   local row_weights = with_targets and recipe.row_weights(self, ds) or nil
   local prepared = recipe.prepare(self, source, row_weights)
   density.tell(prepared.dense)
-  local made = model_of(self, { ds:size() }, prepared, { names = ds.names })
+  local made = model_of(self, { ds:size() }, prepared, { names = ds.names,
+    encoder = ds.encoder })
   if not self.components then return made end
   local began = core.now()
   local found = stages.components(source, made.stages, made.map, self.components.given.k)
@@ -223,6 +225,7 @@ function fitting.run(self, ds, o)
   if recipe.is_searched(self) then
     error("pipeline:fit: an option is sc.choose{...}: use pipeline:search(ds, { folds = 5 })", 0)
   end
+  ds = recipe.encoded(self, ds)
   if not self.solver then
     if o.checkpoint then
       error("pipeline:fit: a checkpoint is for a pipeline with a solver, and this has none", 0)

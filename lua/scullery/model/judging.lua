@@ -188,6 +188,7 @@ end
 --- made}. run: pipeline, choices, path, shared. k: the number of folds that are judged, 1 for a
 --- hold-out. stages: "shared" or "fold".
 function judging.run(run, ds, source, folds, k, criterion, stages)
+  ds, source = recipe.rows_of(run.pipeline, ds, source, run.choices)
   local chooses = ds.X and automatic.open(run.pipeline)
   local apart = stages == "fold" or folds.pairs or chooses
   if apart or recipe.learns(run.pipeline, run.choices) then
@@ -308,11 +309,11 @@ local rules = options.declare("pipeline:cv", {
 
 -- p:cv with checked options: a Result.
 local function cross_validate(self, data, o)
-  local ds = target_form.learn(self.target, dataset.coerce(data))
   if not self.solver then error("the pipeline has no solver", 0) end
   if recipe.is_searched(self) then
     error("an option is sc.choose{...}: p:search(ds, { folds = 5 }) tries its values", 0)
   end
+  local ds = target_form.learn(self.target, recipe.encoded(self, dataset.coerce(data)))
   if o.repeats > 1 and math.type(o.folds) ~= "integer" then
     error("option 'repeats' draws new folds each time, and goes with a number of folds", 0)
   end

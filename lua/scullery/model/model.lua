@@ -13,7 +13,8 @@
 --- (status, iterations, gap, residual, tolerance, jitter, loss, score, note), seconds (a list of
 --- {stage, seconds}), components (of sc.pca), relevance (of sc.relevance: 1 x d), calibration,
 --- chosen (a sentence about options that the fit chose), growth (of T = "auto": see growing.grow)
---- and open (the names of these options: see automatic.open).
+--- and open (the names of these options: see automatic.open). encoder: the engine's, of the texts
+--- of a pipeline with sc.text; dim is then the number of its columns.
 --- Fields that are plain values are saved as they are (model/saving.lua).
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"

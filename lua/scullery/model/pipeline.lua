@@ -172,6 +172,7 @@ end
 --- not in memory, as after sc.load, are taken out together, once the window is full of new rows.
 function Pipeline:update(data, given)
   local ds = guarded("pipeline:update", dataset.coerce, data)
+  if self.fitted then ds = guarded("pipeline:update", matching.encoded, ds, self.fitted) end
   return guarded("pipeline:update", require("scullery.model.online").update, self, ds, given)
 end
 
@@ -181,6 +182,7 @@ end
 --- before. Returns the pipeline.
 function Pipeline:forget(data)
   local ds = guarded("pipeline:forget", dataset.coerce, data)
+  if self.fitted then ds = guarded("pipeline:forget", matching.encoded, ds, self.fitted) end
   return guarded("pipeline:forget", require("scullery.model.changing").forget, self, ds)
 end
 
@@ -328,6 +330,19 @@ function Pipeline:dependence(data, column, given)
   need(self, "pipeline:dependence", true)
   return guarded("pipeline:dependence", require("scullery.model.explaining").dependence, self, data,
     column, given)
+end
+
+--- p:explain(text[, { class =, count = 20 }]): the terms of a text by what each adds to the score
+--- of a class (by default the predicted one; the value of a regression), for a pipeline of sc.text,
+--- stages that keep the columns, and a solver with weights. A list of { term, count, value, weight,
+--- contribution }, what speaks most for the class first, that prints as a table of `count` terms;
+--- .score is the sum of the contributions and of .constant. value: the number of the term in its
+--- row; terms that share a hashed column share its number by their counts. Hashed terms have names
+--- because they are those of the text.
+function Pipeline:explain(text, given)
+  need(self, "pipeline:explain", true)
+  return guarded("pipeline:explain", require("scullery.model.explaining_texts").run, self, text,
+    given)
 end
 
 --- p:transform(X): the rows after all stages except the solver, all in memory: n x D features, or n

@@ -3,6 +3,7 @@
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
+local dataset = require "scullery.data.dataset"
 local density = require "scullery.model.density"
 local instantiation = require "scullery.compose.instantiation"
 local model = require "scullery.model.model"
@@ -10,6 +11,7 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
 local target_form = require "scullery.model.target_form"
+local text = require "scullery.compose.text"
 local weights = require "scullery.model.weights"
 
 -- Raises an error if a script set p.fitted to something else.
@@ -21,8 +23,8 @@ local function check_fitted(self)
 end
 
 local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted,
-  fields = "rows choices features after components solver block allowance class_weights target \z
-    variants fitted data classes dtype choice table each schema data_known sums_kept drift",
+  fields = "text rows choices features after components solver block allowance class_weights \z
+    target variants fitted data classes dtype choice table each schema data_known sums_kept drift",
   hidden = "choices after components variants fitted data dtype data_known sums_kept",
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
@@ -76,10 +78,21 @@ local function add_row_stage(self, i, stage)
   end
 end
 
--- Adds stage number i to its field: rows, features, after (row stages after the features),
+-- Adds sc.text, which makes rows of texts: the first stage, and there is one.
+local function add_text(self, i, stage)
+  if i > 1 then
+    error(("pipeline: stage %d, %s, makes rows of texts: it is the first stage"):format(i,
+      tostring(stage)), 5)
+  end
+  self.text = stage
+end
+
+-- Adds stage number i to its field: text, rows, features, after (row stages after the features),
 -- components (sc.pca after them), or solver.
 local function add_stage(self, i, stage)
-  if stages.is(stage) then
+  if text.is(stage) then
+    add_text(self, i, stage)
+  elseif stages.is(stage) then
     add_row_stage(self, i, stage)
   elseif instantiation.is_features(stage) then
     if self.features or self.solver then
@@ -180,7 +193,8 @@ end
 
 --- recipe.stages(p): all stages in their order.
 function recipe.stages(self)
-  local list = table.move(self.rows, 1, #self.rows, 1, {})
+  local list = { self.text }
+  table.move(self.rows, 1, #self.rows, #list + 1, list)
   list[#list + 1] = self.features
   table.move(self.after, 1, #self.after, #list + 1, list)
   list[#list + 1] = self.components
@@ -192,6 +206,7 @@ end
 function recipe.searched(self)
   local list = {}
   local function add(searched) table.move(searched, 1, #searched, #list + 1, list) end
+  if self.text then add(text.searched(self.text)) end
   for _, stage in ipairs(self.rows) do add(stages.searched(stage)) end
   if self.features then add(instantiation.searched(self.features)) end
   if self.solver then add(component.searched(self.solver)) end
@@ -223,14 +238,68 @@ function recipe.row_weights(self, ds)
   return recipe.learns_from_targets(self) and weights.of(ds, self.class_weights) or nil
 end
 
+-- texts -> { how = the text stage in words, encoder, rows, names } of their last encoding: runs of
+-- a search with the same sc.text follow each other.
+local encodings = setmetatable({}, { __mode = "k" })
+
+-- The record of `encodings` for texts by a text stage without choices.
+local function encoding_of(stage, texts)
+  local how, known = stage:label(true), encodings[texts]
+  if known and known.how == how then return known end
+  local _ <close> = core.level "texts"
+  local encoder = text.encoder(stage, texts)
+  local rows = core.text_encode(encoder, texts)
+  text.warn_of_empty(rows)
+  local _, terms = core.text_columns(encoder)
+  encodings[texts] = { how = how, encoder = encoder, rows = rows,
+    names = terms and terms:totable() }
+  return encodings[texts]
+end
+
+--- recipe.encoded(p, ds, choices): a data set of texts with sparse rows in their place, made by the
+--- pipeline's sc.text with the choices filled in; ds.encoder makes the same of other texts. A
+--- vocabulary is learnt from all texts of ds. Other data sets as they are; an error if the pipeline
+--- and the rows do not go together.
+function recipe.encoded(self, ds, choices)
+  local stage = self.text
+  if not stage and not core.is_texts(ds.X) or stage and ds.encoder then return ds end
+  if not stage then
+    error("the rows are texts: a pipeline for them begins with sc.text{}", 0)
+  elseif not core.is_texts(ds.X) then
+    error(("%s takes texts, and the data set has %s"):format(tostring(stage),
+      ds.X and options.show(ds.X) or "rows of numbers"), 0)
+  elseif #ds == 0 then
+    error("the data set has no texts", 0)
+  end
+  local made = encoding_of(text.resolved(stage, choices or {}), ds.X)
+  return dataset.with(ds, { X = made.rows, encoder = made.encoder, names = made.names })
+end
+
+--- recipe.rows_of(p, ds, source, choices): the data set that recipe.encoded makes and its source
+--- with targets; for a pipeline without sc.text ds and source as they are.
+function recipe.rows_of(self, ds, source, choices)
+  if not self.text then return ds, source end
+  local encoded = recipe.encoded(self, ds, choices)
+  return encoded, (dataset.source_of_targets(encoded))
+end
+
+--- recipe.row_stages(p, choices): the row stages before the features, those that sc.text stands for
+--- first, with the choices filled in.
+function recipe.row_stages(self, choices)
+  local list = self.text and text.weighting(text.resolved(self.text, choices or {})) or {}
+  for _, stage in ipairs(self.rows) do
+    list[#list + 1] = stages.resolved(stage, choices or {})
+  end
+  return list
+end
+
 --- recipe.fit_stages(p, source, row_weights, choices): the fitted row stages; second: the seconds
 --- that each took; third: what they report, { components =, relevance = }.
 function recipe.fit_stages(self, source, row_weights, choices)
   local made, seconds, found = {}, {}, {}
-  for i, stage in ipairs(self.rows) do
+  for i, stage in ipairs(recipe.row_stages(self, choices)) do
     local began = core.now()
-    local one, report = stages.fit(stages.resolved(stage, choices or {}), source, made, nil,
-      row_weights)
+    local one, report = stages.fit(stage, source, made, nil, row_weights)
     made[i] = one
     for name, value in pairs(report or {}) do found[name] = value end
     found.dense = found.dense

@@ -10,7 +10,8 @@ local pipeline = require "scullery.model.recipe"
 
 -- apart: fields of a model that are saved separately or computed again.
 local restoring = { apart = { "stages", "map", "map_info", "base", "after", "origin",
-  "features", "solver", "weights", "intercept", "pilot", "learnt", "norm_found", "own_loss" } }
+  "features", "solver", "weights", "intercept", "pilot", "learnt", "norm_found", "own_loss",
+  "encoder" } }
 
 -- ------------------------------------------------------------ files
 
@@ -120,6 +121,10 @@ function restoring.model(recipe, file)
   local made, f = core.saved_model(file.saved), file:decode(saved.fields)
   check_fields(f)
   for _, name in ipairs(restoring.apart) do f[name] = made[name] end
+  if f.encoder then
+    local _, terms = core.text_columns(f.encoder)
+    f.names = terms and terms:totable()
+  end
   if f.map then
     f.features, f.map_info = recipe.features, core.map_info(f.map)
     f.origin = restoring.origin(recipe.features, saved.map, file)

@@ -76,6 +76,15 @@ local function encode_learnt(learnt, arrays)
     arrays = names }
 end
 
+-- How the texts of a pipeline with sc.text become rows: the encoder's form, and the terms of its
+-- vocabulary if it has one.
+local function encode_encoder(encoder)
+  local form = core.text_form(encoder)
+  local _, terms = core.text_columns(encoder)
+  form.vocabulary = terms and terms:totable()
+  return form
+end
+
 local apart = {}
 for _, name in ipairs(restoring.apart) do apart[name] = true end
 
@@ -83,10 +92,12 @@ for _, name in ipairs(restoring.apart) do apart[name] = true end
 local function encode_model(f, arrays, o)
   local fields = {}
   for name, value in pairs(f) do
-    if not apart[name] then fields[name] = description.encode(value, arrays, name) end
+    local known = apart[name] or name == "names" and f.encoder -- the terms of the vocabulary
+    if not known then fields[name] = description.encode(value, arrays, name) end
   end
   local count = {}
   local body = { stages = encode_stages(f.stages, arrays, count), fields = fields,
+    text = f.encoder and encode_encoder(f.encoder),
     map = f.map and encode_map(f.base or f.map, f.origin, arrays, o, core.map_grid(f.map)),
     after = f.after and encode_stages(f.after, arrays, count),
     solver = f.solver and { component = description.encode(f.solver, {}, "solver"),
@@ -133,13 +144,23 @@ local function has_whole_numbers(value)
   return false
 end
 
+-- True for a pipeline with sc.text, perhaps as one of several choices.
+local function has_texts(recipe)
+  for _, one in ipairs(recipe and (recipe.variants or { { pipeline = recipe } }) or {}) do
+    if one.pipeline.text then return true end
+  end
+  return false
+end
+
 -- The lowest version of the format that can represent the file. Pilots came with version 2;
 -- transformed targets, computed columns and other orders of dates with 3; row stages after
--- features, selections of columns and isotonic calibrations with 4; whole-number features with 5.
+-- features, selections of columns and isotonic calibrations with 4; whole-number features with 5;
+-- texts with 6.
 local function version_of(value, arrays)
   local recipe = pipeline.is(value) and value
   local f = recipe and recipe.fitted
   local curves = f and f.calibration and f.calibration.curves
+  if has_texts(recipe) then return 6 end
   if sums.is(value) or arrays["sums.moment"] or has_whole_numbers(value) then return 5 end
   if curves or recipe and has_later_stages(recipe) then return 4 end
   local schema = f and f.schema or dataset.is(value) and value.schema or nil

@@ -23,6 +23,7 @@ local fitting = require "scullery.model.fitting"
 local instantiation = require "scullery.compose.instantiation"
 local stages = require "scullery.compose.stages"
 local target_form = require "scullery.model.target_form"
+local text = require "scullery.compose.text"
 
 local search = { table_class = search_table.class }
 
@@ -125,7 +126,7 @@ local function plan(self, ds, o, stored)
     end
     local chosen
     if stored then stored.prefix = ("stages %d: "):format(i) end
-    if not o.planned then p, chosen = automatic.fill(p, ds, stored) end
+    if not o.planned then p, chosen = automatic.fill(p, recipe.encoded(p, ds), stored) end
     local path, rest = split_path(p, o.draws)
     for _, choices in ipairs(o.draws and #rest > 0 and random(rest, o.draws, o.seed)
       or grid(rest)) do
@@ -266,6 +267,7 @@ local function chosen_pipeline(p, choices)
   for i, stage in ipairs(p.rows) do copy.rows[i] = stages.resolved(stage, choices) end
   copy.features = p.features and instantiation.resolved(p.features, choices)
   copy.solver = component.resolved(p.solver, choices)
+  copy.text = p.text and text.resolved(p.text, choices)
   return copy
 end
 
@@ -275,6 +277,7 @@ local function refit(ds, source, cell, all_kept, stored)
   local run, kept = cell.run, all_kept[cell.choice["features.T"] or ""]
   if not kept or kept.run.shared ~= run.shared then kept = all_kept[""] end
   local _ <close> = core.level "fit"
+  ds, source = recipe.rows_of(run.pipeline, ds, source, cell.choice)
   if kept and kept.run.shared == run.shared and kept.again then kept.made = kept.again() end
   if stored then stored:begin(fitting.LAST_PART, search_runs.sums_number(run.shared)) end
   local result = chosen_pipeline(run.pipeline, cell.choice)
@@ -440,7 +443,8 @@ local function run_whole(self, data, o, refuse)
   if refuse then refuse(self, ds, o) end
   local stored <close> = checkpoint.open("pipeline:search", self, ds, o, work_of(o, folds))
   local learnt = target_form.learn(self.target, ds)
-  local source, coded = dataset.source_of_targets(learnt)
+  local source, coded
+  if not core.is_texts(learnt.X) then source, coded = dataset.source_of_targets(learnt) end
   local runs, planned = plan(self, learnt, o, stored)
   local cells = search_table.new(runs, criterion)
   local column = o.each and column_of_each(self, cells, o.each)

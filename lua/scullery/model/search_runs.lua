@@ -3,6 +3,7 @@ local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local judging = require "scullery.model.judging"
 local progress = require "scullery.base.progress"
+local recipe = require "scullery.model.recipe"
 
 local search_runs = {}
 
@@ -18,6 +19,7 @@ local sums_number = search_runs.sums_number
 -- but `fits`, whose scores are the estimates, in place of `values`.
 local function own_estimate(run, ds, source, what, o)
   local estimate = o.estimate == "loo" and what == "error" and "loo_error" or o.estimate
+  ds, source = recipe.rows_of(run.pipeline, ds, source, run.choices)
   local made = judging.prepare(run.pipeline, ds, source, run.choices, nil, estimate, run.shared)
   local fits = judging.solve(made, 0, run.path)
   return { fits = fits, candidates = { fits }, made = made }
@@ -62,6 +64,7 @@ local function make_again(shared, ds, source, folds, stored)
   if shared.wider then make_again(shared.wider, ds, source, folds, stored) end
   local run, number = shared.run, sums_number(shared)
   shared.checkpoint = stored:begin(number, number)
+  ds, source = recipe.rows_of(run.pipeline, ds, source, run.choices)
   local made = judging.prepare(run.pipeline, ds, source, run.choices, folds, nil, shared)
   if not shared.summed then return end
   core.training_sum(shared.training,

@@ -161,7 +161,7 @@ local function unsolved(p, ds, prepared, targets)
   return fitting.model(p, { ds:size() }, prepared, { solver = p.solver, targets = targets,
     task = ds.task, classes = ds.classes, names = ds.names, schema = ds.schema,
     weighted = (p.class_weights or ds.weights) ~= nil, class_weights = p.class_weights,
-    form = ds.form })
+    form = ds.form, encoder = ds.encoder })
 end
 
 -- ------------------------------------------------------------ p:sums and p:fit
@@ -206,6 +206,7 @@ function sums.of(p, ds, given)
     error(("%s: the width '%s' is not given: sums do not choose it, p:fit does"):format(title,
       open.width), 0)
   end
+  ds = recipe.encoded(p, ds)
   fitting.check_data(ds, title)
   ds = target_form.learn(p.target, ds)
   if o.folds and recipe.learns_from_targets(p) then
@@ -234,6 +235,7 @@ function sums.fit(self, ds, o)
   if o.tiles then error(title .. ": option 'tiles' is for a fit that keeps no sums", 0) end
   check_recipe(self, title)
   fitting.check_budget(self, o.budget)
+  ds = recipe.encoded(self, ds)
   fitting.check_data(ds, title)
   plan.refuse(self, ds, true)
   local stored <close> = checkpoint.open(title, self, ds, o, "sums")

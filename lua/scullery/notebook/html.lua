@@ -132,7 +132,7 @@ local function head(X, names, label, labels)
 end
 
 local function dataset_page(ds, text)
-  if not ds.X or ds.X.sparse or ds.X:rows() == 0 then return nil end
+  if not ds.X or core.is_texts(ds.X) or ds.X.sparse or ds.X:rows() == 0 then return nil end
   local labels
   if ds.y and ds.y:cols() == 1 then labels = ds:subset(1, math.min(#ds, MOST_ROWS)):labels() end
   return pre{ text } .. "\n" .. head(ds.X, ds.names, ds.target or "y", labels)

@@ -169,7 +169,8 @@ function TestLabels:test_mistakes_are_sentences()
   fails("2 names for 1 columns", numbered, { 1 }, { names = { "a", "b" } })
   fails("option 'names' holds 7 in place 1", numbered, { 1 }, { names = { 7 } })
   fails("option 'X' is missing", sc.dataset, { y = { 1 } })
-  fails("option 'X' got \"x\"; it takes a matrix or a list of rows", sc.dataset, { X = "x" })
+  fails("option 'X' got \"x\"; it takes a matrix, or a list of rows or of texts", sc.dataset,
+    { X = "x" })
   fails("unknown option 'clases' (did you mean 'classes'?)", sc.dataset,
     { X = { { 1 } }, clases = {} })
   -- luacheck: ignore
