@@ -57,6 +57,33 @@ static int tensors_write(lua_State *L) {
   return 0;
 }
 
+/* ------------------------------------------------------------ coefficients */
+
+/* core.sparse_weights(W) -> the places (row by row, from 0, ascending) and the values of the numbers
+ * of a matrix that are not 0, as arrays, if these are much smaller than the matrix; else nothing */
+static int sparse_weights(lua_State *L) {
+  enum { SMALL = 4096, SHARE = 4 };
+  const scl_matrix *a = scl_lua_hold_matrix(L, 1);
+  const size_t all = a->rows * a->cols;
+  size_t count = 0, k = 0;
+  for (size_t i = 0; i < all; i++)
+    count += scl_matrix_get(a, i / a->cols, i % a->cols) != 0;
+  if (all < SMALL || count > all / SHARE) return 0;
+  int64_t *places = lua_newuserdatauv(L, (count + 1) * sizeof *places, 0);
+  double *values = lua_newuserdatauv(L, (count + 1) * sizeof *values, 0);
+  for (size_t i = 0; i < all; i++) {
+    const double value = scl_matrix_get(a, i / a->cols, i % a->cols);
+    if (value == 0) continue;
+    places[k] = (int64_t)i;
+    values[k++] = value;
+  }
+  scl_lua_push_array(
+      L, &(scl_array){.data = places, .dtype = SCL_DTYPE_INT64, .rank = 1, .sizes = {count}});
+  scl_lua_push_array(
+      L, &(scl_array){.data = values, .dtype = SCL_DTYPE_FLOAT64, .rank = 1, .sizes = {count}});
+  return 2;
+}
+
 /* ------------------------------------------------------------ stages */
 
 /* core.stage_save(stage) -> {kind, cols, constant, arrays = {name = matrix or array} where it
@@ -253,7 +280,8 @@ static int digest_of(lua_State *L) {
 }
 
 void scl_lua_open_saving(lua_State *L) {
-  SCL_LUA_CALLS(L, {"tensors_write", tensors_write, 3}, {"stage_save", stage_save, 1},
-                {"map_cells", map_cells, 1}, {"map_probe", map_probe, 1});
+  SCL_LUA_CALLS(L, {"tensors_write", tensors_write, 3}, {"sparse_weights", sparse_weights, 1},
+                {"stage_save", stage_save, 1}, {"map_cells", map_cells, 1},
+                {"map_probe", map_probe, 1});
   SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint}, {"checksum", checksum}, {"digest", digest_of});
 }

@@ -57,22 +57,45 @@ static scl_status read_buffer(scl_source *source, size_t first, size_t count, sc
 
 static const scl_source_class buffer_class = {.read = read_buffer};
 
+/* Sparse rows of a program as a source: views of its arrays, which nothing else refers to when the
+ * call ends. */
+typedef struct sparse_source {
+  scl_source base;
+  scl_csr rows; /* no storage: borrowed */
+} sparse_source;
+
+static scl_status read_sparse(scl_source *source, size_t first, size_t count, scl_csr *x,
+                              scl_matrix *y, scl_error *error) {
+  (void)y, (void)error;
+  *x = scl_csr_slice(&((const sparse_source *)source)->rows, first, count);
+  return SCL_STATUS_OK;
+}
+
+static const scl_source_class sparse_class = {.read_sparse = read_sparse};
+
 /* ------------------------------------------------------------ results */
 
-/* *out = the predictions for rows of a checked buffer. The caller releases it. */
-static scl_status predict_buffer(const scl_predictor *p, const scl_buffer *rows,
+/* *out = the predictions for the rows of a source. title: of the function, for sentences. The caller
+ * releases it. */
+static scl_status predict_source(const scl_predictor *p, scl_source *source, const char *title,
                                  scl_prediction what, scl_matrix *out, scl_error *error) {
   scl_stay stay;
+  SCL_TRY(scl_stay_begin(&stay, error));
+  const scl_status status = scl_predict(&p->fitted, source, what, out, error);
+  if (status != SCL_STATUS_OK) (void)scl_prefix(error, "%s", title);
+  return scl_stay_end(&stay, status, error);
+}
+
+/* The same for rows of a checked buffer. */
+static scl_status predict_buffer(const scl_predictor *p, const scl_buffer *rows,
+                                 scl_prediction what, scl_matrix *out, scl_error *error) {
   buffer_source source = {.base = {.class = &buffer_class,
                                    .rows = rows->count,
                                    .cols = rows->cols,
                                    .random_access = true,
                                    .parallel = true},
                           .rows = rows};
-  SCL_TRY(scl_stay_begin(&stay, error));
-  const scl_status status = scl_predict(&p->fitted, &source.base, what, out, error);
-  if (status != SCL_STATUS_OK) (void)scl_prefix(error, "%s", rows->title);
-  return scl_stay_end(&stay, status, error);
+  return predict_source(p, &source.base, rows->title, what, out, error);
 }
 
 /* ------------------------------------------------------------ calls */
@@ -119,6 +142,14 @@ scl_status scl_predictor_predict(const scl_predictor *p, scl_dtype dtype, const 
   return predict_to(p, &from, &to, SCL_PREDICT_LABELS, error);
 }
 
+/* The status of probabilities that the model does not have. */
+static scl_status no_probabilities(const scl_predictor *p, const char *title, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model has no probabilities: %s", title,
+                  p->parts.classification
+                      ? "its solver's loss says none, and it was saved without p:calibrate{...}"
+                      : "it is a regression");
+}
+
 scl_status scl_predictor_probabilities(const scl_predictor *p, scl_dtype dtype, const void *rows,
                                        size_t count, size_t stride, void *probabilities,
                                        size_t probabilities_stride, scl_error *error) {
@@ -128,10 +159,7 @@ scl_status scl_predictor_probabilities(const scl_predictor *p, scl_dtype dtype, 
              to = {title, probabilities, dtype, count, p->parts.n_classes, probabilities_stride};
   if (scl_predictor_has_probabilities(p))
     return predict_to(p, &from, &to, SCL_PREDICT_PROBABILITIES, error);
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model has no probabilities: %s", title,
-                  p->parts.classification
-                      ? "its solver's loss says none, and it was saved without p:calibrate{...}"
-                      : "it is a regression");
+  return no_probabilities(p, title, error);
 }
 
 scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const void *rows,
@@ -150,6 +178,66 @@ scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const
   SCL_TRY(predict_buffer(p, &from, SCL_PREDICT_LABELS, &made, error));
   for (size_t i = 0; i < count; i++)
     classes[i] = (int32_t)scl_matrix_get(&made, i, 0);
+  scl_matrix_release(&made);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ sparse rows */
+
+/* Check a program's sparse rows, and make *rows a view of them. */
+static scl_status check_sparse(const char *title, scl_csr *rows, scl_error *error) {
+  if (rows->starts == NULL)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: 'starts' is NULL", title);
+  const int64_t end = rows->starts[rows->rows];
+  if (end < 0 || (uint64_t)end >= SIZE_MAX / sizeof(double))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the last of 'starts' is %lld", title,
+                    (long long)end);
+  if (end > rows->starts[0] && (rows->columns == NULL || rows->values == NULL))
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: '%s' is NULL", title,
+                    rows->columns == NULL ? "columns" : "values");
+  if ((uintptr_t)rows->values % scl_dtype_size(rows->dtype) != 0)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: 'values' is not aligned to numbers of %s",
+                    title, scl_dtype_name(rows->dtype));
+  const scl_status status = scl_csr_check(rows, (size_t)end, error);
+  return status == SCL_STATUS_OK ? status : scl_prefix(error, "%s", title);
+}
+
+/* Numbers of a result for a row; 0: no such output. */
+static size_t output_width(const scl_predictor *p, int what) {
+  return what == SCL_OUTPUT_SCORES          ? p->parts.targets
+         : what == SCL_OUTPUT_PROBABILITIES ? p->parts.n_classes
+         : what == SCL_OUTPUT_PREDICTIONS   ? (p->parts.classification ? 1 : p->parts.targets)
+                                            : 0;
+}
+
+scl_status scl_predictor_sparse(const scl_predictor *p, int what, scl_dtype dtype,
+                                const int64_t *starts, const int32_t *columns, const void *values,
+                                size_t count, void *out, size_t out_stride, scl_error *error) {
+  static const char title[] = "scl_predictor_sparse";
+  static const scl_prediction predictions[] = {SCL_PREDICT_LABELS, SCL_PREDICT_SCORES,
+                                               SCL_PREDICT_PROBABILITIES};
+  SCL_TRY(check_predictor(p, title, error));
+  if (what < SCL_OUTPUT_PREDICTIONS || what > SCL_OUTPUT_PROBABILITIES)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: 'what' is %d, and no output", title, what);
+  if (what == SCL_OUTPUT_PROBABILITIES && !scl_predictor_has_probabilities(p))
+    return no_probabilities(p, title, error);
+  scl_buffer to = {title, out, dtype, count, output_width(p, what), out_stride};
+  SCL_TRY(scl_buffer_check("results", &to, error));
+  if (count == 0) return SCL_STATUS_OK;
+  sparse_source source = {.base = {.class = &sparse_class,
+                                   .rows = count,
+                                   .cols = p->parts.dim,
+                                   .random_access = true,
+                                   .parallel = true,
+                                   .sparse = true},
+                          .rows = {NULL, (int64_t *)(uintptr_t)starts,
+                                   (int32_t *)(uintptr_t)columns, (void *)(uintptr_t)values, count,
+                                   p->parts.dim, dtype}};
+  SCL_TRY(check_sparse(title, &source.rows, error));
+  scl_matrix made;
+  SCL_TRY(predict_source(p, &source.base, title, predictions[what], &made, error));
+  scl_matrix target = view_of(&to, 0, count);
+  scl_matrix_assign(&made, &target);
   scl_matrix_release(&made);
   return SCL_STATUS_OK;
 }

@@ -278,7 +278,7 @@ void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, 
 static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) {
   const scl_flow *flow = w->flow;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
-  if (w->csr.storage != NULL && w->kept == flow->n_stages)
+  if (flow->source->sparse && w->kept == flow->n_stages)
     return scl_pass_map_csr(w, at, count, error);
   const void *x = scl_at(w->x, flow->dtype, (ptrdiff_t)at * cols);
   if (flow->bits) return scl_map_apply_bits(flow->map, x, cols, count, &w->bits, error);

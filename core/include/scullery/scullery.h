@@ -164,6 +164,18 @@ SCL_EXPORT scl_status scl_predictor_probabilities(const scl_predictor *predictor
                                                   void *probabilities, size_t probabilities_stride,
                                                   scl_error *error);
 
+/* The same for compressed sparse rows: row i has the number values[k] in column columns[k] (from 0),
+ * for k = starts[i] .. starts[i+1]-1, and 0 in all other columns; columns ascend in a row. starts:
+ * count + 1 numbers, of which the first need not be 0. Memory and time grow with these numbers, not
+ * with the columns, where the model has row stages and features that take such rows.
+ * what: SCL_OUTPUT_PREDICTIONS (as scl_predictor_predict), SCL_OUTPUT_SCORES or
+ * SCL_OUTPUT_PROBABILITIES. SCL_STATUS_BAD_DATA names the row and column of what does not fit. */
+enum { SCL_OUTPUT_PREDICTIONS = 0, SCL_OUTPUT_SCORES = 1, SCL_OUTPUT_PROBABILITIES = 2 };
+SCL_EXPORT scl_status scl_predictor_sparse(const scl_predictor *predictor, int what,
+                                           scl_dtype dtype, const int64_t *starts,
+                                           const int32_t *columns, const void *values, size_t count,
+                                           void *out, size_t out_stride, scl_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -105,7 +105,10 @@ local function encode_model(f, arrays, o)
     learnt = f.learnt and encode_learnt(f.learnt, arrays) }
   local title = f.solver and "solver" or "components"
   if f.weights then
-    arrays[title .. ".weights"], arrays[title .. ".intercept"] = f.weights, f.intercept
+    local places, values = core.sparse_weights(f.weights)
+    arrays[title .. ".weights"] = not places and f.weights or nil
+    arrays[title .. ".weights.places"], arrays[title .. ".weights.values"] = places, values
+    arrays[title .. ".intercept"] = f.intercept
     arrays[title .. ".pilot"] = f.pilot
   end
   return body
@@ -155,12 +158,13 @@ end
 -- The lowest version of the format that can represent the file. Pilots came with version 2;
 -- transformed targets, computed columns and other orders of dates with 3; row stages after
 -- features, selections of columns and isotonic calibrations with 4; whole-number features with 5;
--- texts with 6.
+-- texts, and weights without their zeros, with 6.
 local function version_of(value, arrays)
   local recipe = pipeline.is(value) and value
   local f = recipe and recipe.fitted
   local curves = f and f.calibration and f.calibration.curves
   if has_texts(recipe) then return 6 end
+  for name in pairs(arrays) do if name:find("%.weights%.places$") then return 6 end end
   if sums.is(value) or arrays["sums.moment"] or has_whole_numbers(value) then return 5 end
   if curves or recipe and has_later_stages(recipe) then return 4 end
   local schema = f and f.schema or dataset.is(value) and value.schema or nil
