@@ -69,10 +69,13 @@ typedef struct scl_whole_loops {
 } scl_whole_loops;
 
 /* Sparse rows of a product. Row i has the terms begin[i] .. end[i]-1: values[k], in the loop's type,
- * in column columns[k], which ascend; its partner is row places[k] of the packed matrix. */
+ * in column columns[k], which ascend. Its partner is row columns[k] of the packed matrix; or, where
+ * `partners` is not NULL, the numbers at partners[k], one for each column of the product, in whole
+ * strips. */
 typedef struct scl_csr_terms {
   const int64_t *begin, *end; /* rows each */
-  const int32_t *columns, *places;
+  const int32_t *columns;
+  const void *const *partners;
   const void *values;
   size_t rows;
 } scl_csr_terms;
@@ -183,8 +186,8 @@ typedef struct scl_loops {
   void (*row_product_f32)(size_t terms, size_t rows, size_t first, size_t cols, const float *left,
                           ptrdiff_t apart, const float *right, bool add, float *out,
                           ptrdiff_t stride);
-  /* The same of sparse rows, to the bits of the dense ones; B has `terms` rows. With `add`, the
-   * columns of later calls begin at multiples of SCL_ROW_TERMS. */
+  /* The same of sparse rows, to the bits of the dense ones. B has `terms` rows; with partners `right`
+   * is NULL. With `add`, the columns of later calls begin at multiples of SCL_ROW_TERMS. */
   void (*csr_product_f64)(const scl_csr_terms *left, size_t terms, size_t first, size_t cols,
                           const double *right, bool add, double *out, ptrdiff_t stride);
   void (*csr_product_f32)(const scl_csr_terms *left, size_t terms, size_t first, size_t cols,

@@ -16,6 +16,7 @@ static scl_status plain_make(scl_map *map, const scl_map_spec *spec, const scl_p
                                           .layout = &drawn->layout,
                                           .rows = &drawn->view,
                                           .planes = map->pool != NULL ? 1 : map->fan_in,
+                                          .by_columns = map->by_columns,
                                           .dtype = map->dtype};
   SCL_TRY(scl_projection_create(&projection, &map->projection, error));
   return scl_map_set_scales(map, drawn, spec->scale, error);

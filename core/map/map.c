@@ -1,6 +1,7 @@
 /* Making maps, and what a map says about itself. */
 #include "base/random.h"
 #include "base/text.h"
+#include "map/drawn_columns.h"
 #include "map/kinds.h"
 #include <math.h>
 #include <string.h>
@@ -44,12 +45,24 @@ scl_status scl_map_check_rows(const scl_map *map, const char *what, const scl_ma
 /* Sizes past these are mistakes: they are refused before anything is drawn. */
 enum { MOST_FEATURES = 500000000 };
 
+/* Whether the weights are to be drawn by columns: their law can do so, the features need nothing else
+ * of them, and there are too many to be stored. */
+static bool draws_by_columns(const scl_map *map, const scl_map_spec *spec) {
+  const double bytes = (double)map->count * (double)map->fan_in * (double)map->dim * 8;
+  return bytes > scl_drawn_columns_from() && spec->kernel == NULL && !map->bare && !map->given &&
+         !spec->keep && scl_instance_kind(map->phi) == SCL_KIND_NONLINEARITY &&
+         !(map->shape.flags & SCL_SHAPE_ONE_HOT) && map->layout.space == SCL_SPACE_DENSE &&
+         map->layout.block == 1 && !scl_sampler_has_pool(map->sampler) &&
+         scl_sampler_draws_columns(map->sampler) && !scl_sampler_has_scales(map->sampler);
+}
+
 /* Bytes of parameters and scales, estimated in double, where products of sizes do not wrap
  * around. */
 static scl_status check_size(const scl_map *map, scl_error *error) {
   const double features = (double)map->count * (double)map->fan_out,
                size = (double)scl_dtype_size(map->dtype),
-               numbers = (double)(map->layout.reals + map->layout.integers + 1);
+               numbers =
+                   map->by_columns ? 1 : (double)(map->layout.reals + map->layout.integers + 1);
   const double bytes = (double)map->count * (double)map->fan_in * numbers * size + features * size;
   char text[32];
   if (bytes > 64e9 || features > MOST_FEATURES)
@@ -243,6 +256,7 @@ static scl_status compose_parts(scl_map *map, const scl_map_spec *spec, scl_erro
   map->fan_in = one_hot ? 1 : map->shape.fan_in;
   map->fan_out = one_hot ? 1 : map->shape.fan_out;
   SCL_TRY(find_count(map, spec, error));
+  map->by_columns = draws_by_columns(map, spec);
   SCL_TRY(check_size(map, error));
   if (map->given) { /* structured rows in a matrix are the dense ones that they stand for */
     map->layout = scl_map_seen_layout(map);
@@ -256,13 +270,32 @@ static scl_status compose_parts(scl_map *map, const scl_map_spec *spec, scl_erro
   return SCL_STATUS_OK;
 }
 
+/* Of a map that draws by columns: parameters with their bias alone. */
+static scl_status draw_biases(scl_map *map, scl_parameter_set *out, scl_error *error) {
+  scl_layout layout = map->layout;
+  layout.reals = 0;
+  if (map->phase) layout.has_bias = 0; /* the sampler draws none */
+  SCL_TRY(scl_parameters_reserve(&layout, map->dim, 0, map->count * map->fan_in, out, error));
+  for (size_t k = 0; out->view.bias != NULL && k < map->fan_in; k++) {
+    const scl_draw draw = scl_origin_draw(&map->origin, k, map->fan_in);
+    scl_parameters part = scl_parameters_part(&out->view, k * map->count, map->count);
+    part.first = 0;
+    SCL_TRY(scl_sampler_draw_bias(map->sampler, &draw, &part, error));
+  }
+  return map->phase ? scl_map_add_phases(map->seed, SCL_STREAM_PHASE, 0, out, error)
+                    : SCL_STATUS_OK;
+}
+
 /* Draw the parameters, and let the kind make the rest of them. */
 static scl_status draw_and_make(scl_map *map, const scl_map_spec *spec, scl_error *error) {
   scl_parameter_set drawn = {0};
   scl_status status = SCL_STATUS_OK;
   if (map->bare) return SCL_STATUS_OK;
-  SCL_TRY(get_parameters(map, spec, &drawn, error));
-  if (map->kind->keeps_parameters || map->given || spec->keep)
+  if (map->by_columns)
+    status = draw_biases(map, &drawn, error);
+  else
+    SCL_TRY(get_parameters(map, spec, &drawn, error));
+  if (status == SCL_STATUS_OK && (map->kind->keeps_parameters || map->given || spec->keep))
     status = keep_natural(map, &drawn, error);
   if (status == SCL_STATUS_OK) status = map->kind->make(map, spec, &drawn, error);
   scl_parameters_release(&drawn);

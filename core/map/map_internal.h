@@ -76,6 +76,7 @@ struct scl_map {
   const scl_space_rule *space; /* of the layout */
   scl_shape shape;             /* of kernel sections: one number to one feature */
   bool given, bare;            /* scl_map_spec: parameters given as a matrix; nothing drawn */
+  bool by_columns;             /* weights are drawn by columns (drawn_columns.h) */
   bool phase;                  /* the biases are phases, uniform on [-pi, pi], of the map's own */
 
   /* Row of scalar k of parameter t: pool[t fan_in + k] where rows are shared, else k plane + t. */

@@ -3,9 +3,17 @@
 #include "map/projection.h"
 
 #include "base/loops.h"
+#include "map/drawn_columns.h"
 #include "map/projection_csr.h"
 #include "map/space.h"
 #include <string.h>
+
+static scl_status draw_by_columns(scl_projection *p, const scl_projection_spec *spec,
+                                  scl_error *error) {
+  SCL_TRY(scl_drawn_columns_create(spec->origin, p->rows, p->planes, p->dtype, &p->drawn, error));
+  p->bytes = scl_drawn_columns_bytes(p->drawn);
+  return SCL_STATUS_OK;
+}
 
 scl_status scl_projection_create(const scl_projection_spec *spec, scl_projection **out,
                                  scl_error *error) {
@@ -17,7 +25,8 @@ scl_status scl_projection_create(const scl_projection_spec *spec, scl_projection
   p->dim = spec->rows->dim;
   p->rows = spec->rows->count;
   p->planes = spec->planes;
-  scl_status status = rule->store == NULL
+  scl_status status = spec->by_columns ? draw_by_columns(p, spec, error)
+                      : rule->store == NULL
                           ? scl_fail(error, SCL_STATUS_INTERNAL, "%s are not projected", rule->rows)
                           : rule->store(p, spec, error);
   if (status == SCL_STATUS_OK && spec->rows->bias != NULL &&
@@ -37,6 +46,7 @@ void scl_projection_destroy(scl_projection *p) {
   SCL_RELEASE(p->prepared, p->weights, p->support, p->degree, p->begin, p->bias, p->factor,
               p->offset);
   scl_projection_close(p);
+  scl_drawn_columns_destroy(p->drawn);
   scl_parameters_release(&p->structured);
   scl_instance_release(p->origin.sampler);
   scl_release(p);
@@ -71,7 +81,9 @@ void scl_projection_turn(const scl_projection *p, const void *x, ptrdiff_t x_str
 scl_status scl_projection_apply(const scl_projection *p, const scl_tile *tile, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
   if (tile->csr != NULL)
-    scl_projection_apply_csr(p, tile);
+    SCL_TRY(scl_projection_apply_csr(p, tile, error));
+  else if (p->drawn != NULL)
+    SCL_TRY(scl_projection_apply_thinned(p, tile, error));
   else
     SCL_TRY(p->rule->project(p, tile, error));
   for (size_t i = 0; p->bias != NULL && i < tile->rows; i++) {

@@ -16,6 +16,7 @@ typedef struct scl_projection_spec {
   const scl_parameters *rows; /* float64 */
   size_t planes;              /* fan_in: rows are `planes` runs of parameters */
   scl_dtype dtype;
+  bool by_columns;               /* dense rows, of which only the bias was drawn: drawn_columns.h */
   const double *factor, *offset; /* dim numbers each, or NULL: structured rows w become factor o w +
                                     offset, as K's tilt asks */
 } scl_projection_spec;
@@ -36,6 +37,7 @@ typedef struct scl_projection {
   size_t planes;
   scl_prepared_work *prepared;        /* structured: of each plane */
   void *factor, *offset;              /* dim each, or NULL */
+  struct scl_drawn_columns *drawn;    /* dense: the weights are drawn by columns; or NULL */
   struct scl_projection_index *index; /* by columns, made for the first sparse rows; or NULL */
 } scl_projection;
 

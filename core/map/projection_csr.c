@@ -4,6 +4,7 @@
 #include "map/projection_csr.h"
 
 #include "base/loops.h"
+#include "map/drawn_columns.h"
 #include "map/space.h"
 #include "plugin/blocks.h"
 #include <pthread.h>
@@ -169,7 +170,6 @@ static void multiply(const scl_projection *p, const scl_tile *t) {
   const scl_csr_terms rows = {.begin = t->csr->starts,
                               .end = t->csr->starts + 1,
                               .columns = t->csr->columns,
-                              .places = t->csr->columns,
                               .values = t->csr->values,
                               .rows = t->rows};
   if (p->dtype == SCL_DTYPE_FLOAT64)
@@ -178,10 +178,11 @@ static void multiply(const scl_projection *p, const scl_tile *t) {
     loops->csr_product_f32(&rows, p->dim, t->first, t->cols, p->weights, false, t->z, t->z_stride);
 }
 
-void scl_projection_apply_csr(const scl_projection *p, const scl_tile *t) {
+scl_status scl_projection_apply_csr(const scl_projection *p, const scl_tile *t, scl_error *error) {
+  if (p->drawn != NULL) return scl_drawn_columns_project(p->drawn, t, error);
   if (is_dense(p)) {
     multiply(p, t);
-    return;
+    return SCL_STATUS_OK;
   }
   for (size_t i = 0; i < t->rows; i++) {
     void *z = scl_at_mutable(t->z, p->dtype, (ptrdiff_t)i * t->z_stride);
@@ -190,4 +191,22 @@ void scl_projection_apply_csr(const scl_projection *p, const scl_tile *t) {
     else
       meet_f32(p, p->index, t, i, z);
   }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_projection_apply_thinned(const scl_projection *p, const scl_tile *t,
+                                        scl_error *error) {
+  const scl_matrix x = {.data = (void *)(uintptr_t)t->x,
+                        .rows = t->rows,
+                        .cols = p->dim,
+                        .row_stride = t->x_stride,
+                        .col_stride = 1,
+                        .dtype = p->dtype};
+  scl_csr rows;
+  scl_tile sparse = *t;
+  SCL_TRY(scl_csr_of_matrix(&x, &rows, error));
+  sparse.csr = &rows;
+  const scl_status status = scl_projection_apply_csr(p, &sparse, error);
+  scl_csr_release(&rows);
+  return status;
 }

@@ -269,7 +269,10 @@ static void shape_tasks(tiling *job) {
   job->tall = scl_min(job->request->rows, turned || job->filled ? SCL_LANES
                                           : map->pool != NULL   ? POOL_ROWS
                                                                 : TILE_ROWS);
-  if (sparse && map->pool == NULL) most = cached_parameters(map, most);
+  if (map->projection->drawn != NULL)
+    most = count; /* columns are drawn, and numbers sorted, once for a task */
+  else if (sparse && map->pool == NULL)
+    most = cached_parameters(map, most);
   job->by_columns = sparse;
   job->across = (count + most - 1) / most;
   job->width = (count + job->across - 1) / job->across;

@@ -22,6 +22,25 @@ scl_status scl_sampler_layout(const scl_instance *sampler, size_t dim, size_t co
 scl_status scl_sampler_draw(const scl_instance *sampler, const scl_draw *draw,
                             const scl_parameters *out, scl_error *error);
 
+/* Draws by columns: for each column of the data its weights in some parameters, which are those that
+ * scl_sampler_draw writes. _draws_columns: whether the sampler can: in the simple form, or by its
+ * ability. _draw_bias: the biases alone, of such a sampler. */
+typedef struct scl_column_law {
+  double mean, scale; /* simple form: of all columns; */
+  double *each;       /* or, where they differ, the means of all columns, then the scales */
+} scl_column_law;
+bool scl_sampler_draws_columns(const scl_instance *sampler);
+/* *out is to be released, also after a failure. */
+scl_status scl_sampler_column_law(const scl_instance *sampler, const scl_draw *draw,
+                                  scl_column_law *out, scl_error *error);
+void scl_sampler_release_column_law(scl_column_law *law);
+/* out[t] = weight `column` of parameter first + t, t < count. */
+scl_status scl_sampler_draw_column(const scl_instance *sampler, const scl_draw *draw,
+                                   const scl_column_law *law, size_t column, size_t first,
+                                   size_t count, double *out, scl_error *error);
+scl_status scl_sampler_draw_bias(const scl_instance *sampler, const scl_draw *draw,
+                                 const scl_parameters *out, scl_error *error);
+
 /* Slot `make` of the simple form, for checks. _makes: how many standard normal numbers one e is
  * made of, 0 for one uniform number, SIZE_MAX if the sampler has the general form. _make: e (count
  * numbers) from that many numbers each. */
@@ -67,6 +86,7 @@ scl_status scl_sampler_apply(const scl_instance *sampler, const scl_draw *draw,
 scl_status scl_sampler_rows(const scl_instance *sampler, const scl_draw *draw,
                             const scl_const_parameters *parameters, double *dense, ptrdiff_t stride,
                             scl_error *error);
+bool scl_sampler_has_scales(const scl_instance *sampler);
 bool scl_sampler_learns(const scl_instance *sampler);
 /* Learn the state that draws depend on from rows. *out is overwritten; the caller releases its
  * numbers, also after a failure. */

@@ -53,6 +53,8 @@ static const scl_table_rule of_abilities[] = {
      .required = {SLOT(scl_ability_collision, collision)}},
     {SCL_ABILITY_POOL, SAMPLER, TABLE(scl_ability_pool, SCL_LEAST_ABILITY_POOL),
      .required = {SLOT(scl_ability_pool, rows), SLOT(scl_ability_pool, pool)}},
+    {SCL_ABILITY_COLUMNS, SAMPLER, TABLE(scl_ability_columns, SCL_LEAST_ABILITY_COLUMNS),
+     .required = {SLOT(scl_ability_columns, column)}},
     {SCL_ABILITY_STRUCTURED, SAMPLER, TABLE(scl_ability_structured, SCL_LEAST_ABILITY_STRUCTURED),
      .required = {SLOT(scl_ability_structured, apply)}},
     {SCL_ABILITY_LEARN, SAMPLER, TABLE(scl_ability_learn, SCL_LEAST_ABILITY_LEARN),

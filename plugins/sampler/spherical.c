@@ -137,5 +137,6 @@ const scl_plugin scullery_plugin = {
            "with a bias uniform on {-a, a}, about 1 - sigma sqrt(2/(pi d)) ||x-y||/a, sigma = r\n"
            "(Rahimi and Recht 2008, random bases).",
     RADIAL_ROWS,
+    SCL_ABILITIES(RADIAL_ABILITIES),
     SCL_INSTANCE(spherical, options),
     .create = spherical_create};

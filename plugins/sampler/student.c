@@ -71,8 +71,13 @@ static double draw_chi(const student *self, scl_address address, uint64_t index)
   return sum / freedom;
 }
 
-/* A normal row divided by sqrt(c/(2 nu)). The divisor is kept above 1e-50, so that no weight is
- * infinite. */
+/* scale / sqrt(c/(2 nu)). The divisor is kept above 1e-50, so that no weight is infinite. */
+static double draw_factor(const student *self, scl_address address, uint64_t index) {
+  const double chi = draw_chi(self, address, index);
+  return self->scale / sqrt(chi > 1e-100 ? chi : 1e-100);
+}
+
+/* A normal row times the factor of its parameter. */
 static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
                             scl_error *error) {
   (void)error;
@@ -80,11 +85,22 @@ static scl_status draw_rows(const void *instance, const scl_draw *draw, const sc
   const scl_address address = draw->address;
   for (size_t i = 0; i < out->count; i++) {
     double *w = out->weights + (ptrdiff_t)i * out->stride;
-    const double chi = draw_chi(self, address, out->first + i),
-                 factor = self->scale / sqrt(chi > 1e-100 ? chi : 1e-100);
+    const double factor = draw_factor(self, address, out->first + i);
     self->base.host->random->normal(address.seed, address.stream, out->first + i, 0, out->dim, w);
     for (size_t j = 0; j < out->dim; j++)
       w[j] *= factor;
+  }
+  return SCL_STATUS_OK;
+}
+
+static scl_status draw_column(const void *instance, const scl_draw *draw, size_t column,
+                              size_t first, size_t count, double *out, scl_error *error) {
+  (void)error;
+  const student *self = instance;
+  const scl_address address = draw->address;
+  for (size_t t = 0; t < count; t++) {
+    self->base.host->random->normal(address.seed, address.stream, first + t, column, 1, &out[t]);
+    out[t] *= draw_factor(self, address, first + t);
   }
   return SCL_STATUS_OK;
 }
@@ -120,5 +136,7 @@ const scl_plugin scullery_plugin = {
         "length 1/scale:\n"
         "  2^(1-nu)/Gamma(nu) (sqrt(2nu) r)^nu K_nu(sqrt(2nu) r), r = scale ||x-y||",
     RADIAL_ROWS,
+    SCL_ABILITIES(RADIAL_ABILITIES,
+                  SCL_OFFER(SCL_ABILITY_COLUMNS, scl_ability_columns, .column = draw_column)),
     SCL_INSTANCE(student, options),
     .create = student_create};

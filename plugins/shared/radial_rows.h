@@ -29,10 +29,10 @@ static inline scl_status radial_values(const void *self, radial_function of_dist
     (void)error;                                                                                   \
     return radial_values(self, of_distance, draw, rows, delta, stride, out);                       \
   }
-#define RADIAL_ROWS                                                                                \
-  SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows),                                        \
-      SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),                       \
-                    SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,              \
-                              .characteristic = characteristic))
+#define RADIAL_ROWS SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows)
+#define RADIAL_ABILITIES                                                                           \
+  SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),                                         \
+      SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,                            \
+                .characteristic = characteristic)
 
 #endif

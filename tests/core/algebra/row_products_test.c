@@ -124,78 +124,73 @@ static void test_loops(void) {
 
 /* ---------------------------------------------------------------- sparse rows */
 
-/* Sparse rows of a: about one number in five, none in every seventh row. */
+/* Sparse rows of a: about one number in five, none in every seventh row. The numbers of B in the row
+ * of each term, in whole strips. */
 typedef struct sparse_rows {
   int64_t begin[ROWS], end[ROWS];
-  int32_t columns[LEFT], places[LEFT];
-  double values[LEFT];
-  float narrow[LEFT];
+  int32_t columns[LEFT];
+  double values[LEFT], dense[LEFT];
+  float narrow[LEFT], narrow_dense[LEFT];
+  const void *partners[LEFT], *narrow_partners[LEFT];
 } sparse_rows;
 
-/* The numbers of columns from .. to-1 that stay, and 0 for all others in `dense`; packed row
- * `terms - 1 - (j - from)` is the partner of column j. */
-static void thin_out(size_t from, size_t to, sparse_rows *out, double *dense, float *narrow_dense) {
+enum { BESIDE_EACH_OTHER = COLUMNS + 48 };
+static double long_b[TERMS * BESIDE_EACH_OTHER];
+static float narrow_long_b[TERMS * BESIDE_EACH_OTHER];
+
+/* Columns from .. TERMS-1 alone; the numbers of the others are 0 in the dense rows. */
+static void thin_out(size_t from, sparse_rows *out) {
   size_t at = 0;
   for (size_t i = 0; i < ROWS; i++) {
     out->begin[i] = (int64_t)at;
     for (size_t j = 0; j < TERMS; j++) {
-      const bool stays = i % 7 != 3 && (i * 31 + j * 17) % 5 == 1 && j >= from && j < to;
-      dense[i * TERMS + j] = stays ? a[i * TERMS + j] : 0;
-      narrow_dense[i * TERMS + j] = stays ? narrow_a[i * TERMS + j] : 0;
+      const bool stays = i % 7 != 3 && (i * 31 + j * 17) % 5 == 1 && j >= from;
+      out->dense[i * TERMS + j] = stays ? a[i * TERMS + j] : 0;
+      out->narrow_dense[i * TERMS + j] = stays ? narrow_a[i * TERMS + j] : 0;
       if (!stays) continue;
       out->columns[at] = (int32_t)j;
-      out->places[at] = (int32_t)(to - 1 - j);
+      out->partners[at] = long_b + j * BESIDE_EACH_OTHER;
+      out->narrow_partners[at] = narrow_long_b + j * BESIDE_EACH_OTHER;
       out->values[at] = a[i * TERMS + j];
       out->narrow[at++] = narrow_a[i * TERMS + j];
     }
     out->end[i] = (int64_t)at;
   }
+  for (size_t i = 0; i < RIGHT; i++) {
+    long_b[i / COLUMNS * BESIDE_EACH_OTHER + i % COLUMNS] = b[i];
+    narrow_long_b[i / COLUMNS * BESIDE_EACH_OTHER + i % COLUMNS] = narrow_b[i];
+  }
 }
 
 /* csr_product of all columns, or of the columns from SCL_ROW_TERMS on after those before, has the
- * bits of row_product, also where the packed rows stand in another order. */
-static void check_sparse(const scl_loops *l, size_t from, size_t first, size_t cols) {
+ * bits of row_product, with a packed matrix and with partners. */
+static void check_sparse(const scl_loops *l, size_t from, size_t first, size_t cols, bool apart) {
   enum { ROOM = TERMS * (COLUMNS + 48) };
-  static double packed[ROOM], turned[ROOM], dense[LEFT], out[ROWS * COLUMNS],
-      wanted[ROWS * COLUMNS];
-  static float narrow_packed[ROOM], narrow_turned[ROOM], narrow_dense[LEFT],
-      narrow_out[ROWS * COLUMNS], narrow_wanted[ROWS * COLUMNS];
+  static double packed[ROOM], out[ROWS * COLUMNS], wanted[ROWS * COLUMNS];
+  static float narrow_packed[ROOM], narrow_out[ROWS * COLUMNS], narrow_wanted[ROWS * COLUMNS];
   static sparse_rows rows;
-  const size_t width = l->strip_bytes / sizeof(double),
-               narrow_width = l->strip_bytes / sizeof(float);
   const bool add = from > 0;
-  pack(width, TERMS, packed, NULL);
-  pack(narrow_width, TERMS, NULL, narrow_packed);
-  thin_out(from, TERMS, &rows, dense, narrow_dense);
-  for (size_t at = 0; at < ROOM / TERMS / width * width * TERMS; at++) {
-    const size_t row = at / width % TERMS; /* of a strip, TERMS - from rows below */
-    if (row >= TERMS - from) continue;
-    turned[at / (TERMS * width) * (TERMS - from) * width + row * width + at % width] =
-        packed[at / (TERMS * width) * TERMS * width + (TERMS - 1 - row) * width + at % width];
-  }
-  for (size_t at = 0; at < ROOM / TERMS / narrow_width * narrow_width * TERMS; at++) {
-    const size_t row = at / narrow_width % TERMS, strip = at / (TERMS * narrow_width);
-    if (row >= TERMS - from) continue;
-    narrow_turned[strip * (TERMS - from) * narrow_width + row * narrow_width + at % narrow_width] =
-        narrow_packed[strip * TERMS * narrow_width + (TERMS - 1 - row) * narrow_width +
-                      at % narrow_width];
-  }
+  pack(l->strip_bytes / sizeof(double), TERMS, packed, NULL);
+  pack(l->strip_bytes / sizeof(float), TERMS, NULL, narrow_packed);
+  thin_out(from, &rows);
   for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++) {
     narrow_out[i] = narrow_wanted[i] = (float)i / 3;
     out[i] = wanted[i] = (double)i / 3;
   }
-  l->row_product_f64(TERMS, ROWS, first, cols, dense, TERMS, packed, add, wanted, COLUMNS);
-  l->row_product_f32(TERMS, ROWS, first, cols, narrow_dense, TERMS, narrow_packed, add,
+  l->row_product_f64(TERMS, ROWS, first, cols, rows.dense, TERMS, packed, add, wanted, COLUMNS);
+  l->row_product_f32(TERMS, ROWS, first, cols, rows.narrow_dense, TERMS, narrow_packed, add,
                      narrow_wanted, COLUMNS);
   scl_csr_terms terms = {.begin = rows.begin,
                          .end = rows.end,
                          .columns = rows.columns,
-                         .places = rows.places,
+                         .partners = apart ? rows.partners : NULL,
                          .values = rows.values,
                          .rows = ROWS};
-  l->csr_product_f64(&terms, TERMS - from, first, cols, turned, add, out, COLUMNS);
+  l->csr_product_f64(&terms, TERMS, first, cols, apart ? NULL : packed, add, out, COLUMNS);
   terms.values = rows.narrow;
-  l->csr_product_f32(&terms, TERMS - from, first, cols, narrow_turned, add, narrow_out, COLUMNS);
+  if (apart) terms.partners = rows.narrow_partners;
+  l->csr_product_f32(&terms, TERMS, first, cols, apart ? NULL : narrow_packed, add, narrow_out,
+                     COLUMNS);
   for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++) {
     expect(out[i] == wanted[i], "sparse rows", out[i], wanted[i]);
     expect(narrow_out[i] == narrow_wanted[i], "sparse rows", (double)narrow_out[i],
@@ -204,13 +199,13 @@ static void check_sparse(const scl_loops *l, size_t from, size_t first, size_t c
 }
 
 static void test_sparse(void) {
+  static const size_t firsts[] = {0, 48, 5, 100}, cols[] = {COLUMNS, 48, 13, 1};
   for (const scl_loops *const *l = scl_loops_all(); *l != NULL; l++)
-    for (size_t from = 0; from <= SCL_ROW_TERMS; from += SCL_ROW_TERMS) {
-      check_sparse(*l, from, 0, COLUMNS);
-      check_sparse(*l, from, 48, 48);
-      check_sparse(*l, from, 5, 13);
-      check_sparse(*l, from, 100, 1);
-    }
+    for (size_t from = 0; from <= SCL_ROW_TERMS; from += SCL_ROW_TERMS)
+      for (size_t k = 0; k < 4; k++) {
+        check_sparse(*l, from, firsts[k], cols[k], false);
+        check_sparse(*l, from, firsts[k], cols[k], true);
+      }
 }
 
 /* alpha A op(B) + beta C of all rows, of each row alone, and on the pool. */

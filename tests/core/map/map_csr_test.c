@@ -2,6 +2,7 @@
  * nonlinearity and kernel, in both number types, as whole numbers, bits and codes. */
 #include "base/pool.h"
 #include "base/random.h"
+#include "map/drawn_columns.h"
 #include "map/map.h"
 #include "plugin/registry.h"
 #include "plugin/sampler.h"
@@ -310,6 +311,108 @@ static void test_degrees(void) {
   }
 }
 
+/* ------------------------------------------------------------ weights drawn by columns */
+
+/* The features of some maps with stored weights, against those with weights drawn by columns, of
+ * sparse and dense rows, with a cache for no column, for some and for all. */
+static void compare_drawn(const char *sampler_text, const char *phi_text, const rows *r,
+                          scl_dtype dtype) {
+  static const size_t caches[] = {1, 100000, 1 << 30};
+  scl_error error = {0};
+  scl_map *stored, *drawn;
+  scl_instance *sampler = make("sampler", sampler_text), *phi = make("nonlinearity", phi_text);
+  const scl_map_spec spec = {.sampler = sampler,
+                             .phi = phi,
+                             .dim = r->csr.cols,
+                             .count = COUNT,
+                             .seed = 3,
+                             .dtype = dtype};
+  char what[200];
+  require(scl_map_create(&spec, &stored, &error), sampler_text, &error);
+  const size_t width = scl_map_features(stored), count = ROWS * width;
+  void *wanted = calloc(count + 1, 8), *got = calloc(count + 1, 8);
+  require(scl_map_apply(stored, r->x.data, r->x.row_stride, ROWS, wanted, (ptrdiff_t)width, &error),
+          sampler_text, &error);
+  for (size_t c = 0; c < 3; c++) {
+    (void)snprintf(what, sizeof what, "%s with %s by columns, %zu columns, cache %zu", sampler_text,
+                   phi_text, r->csr.cols, caches[c]);
+    scl_drawn_columns_set(1, caches[c]);
+    require(scl_map_create(&spec, &drawn, &error), what, &error);
+    scl_drawn_columns_set(0, 0);
+    for (int pass = 0; pass < 3; pass++) { /* the second finds a full cache */
+      if (pass < 2)
+        require(scl_map_apply_csr(drawn, &r->csr, got, (ptrdiff_t)width, &error), what, &error);
+      else
+        require(
+            scl_map_apply(drawn, r->x.data, r->x.row_stride, ROWS, got, (ptrdiff_t)width, &error),
+            what, &error);
+      for (size_t i = 0; i < count; i++)
+        expect(scl_number(got, dtype, i) == scl_number(wanted, dtype, i), what, i,
+               scl_number(got, dtype, i), scl_number(wanted, dtype, i));
+    }
+    require(scl_map_apply_csr_part(drawn, 50, 20, &r->csr, got, 20, &error), what, &error);
+    for (size_t i = 0; i < ROWS && width == COUNT; i++)
+      for (size_t j = 0; j < 20; j++)
+        expect(scl_number(got, dtype, i * 20 + j) == scl_number(wanted, dtype, i * width + 50 + j),
+               "some parameters", i, scl_number(got, dtype, i * 20 + j),
+               scl_number(wanted, dtype, i * width + 50 + j));
+    scl_map_destroy(drawn);
+  }
+  free(wanted);
+  free(got);
+  scl_map_destroy(stored);
+  scl_instance_release(sampler);
+  scl_instance_release(phi);
+}
+
+static void test_drawn(void) {
+  static const char *const samplers[] = {"gaussian",   "gaussian{sigma = 0.1, bias = \"gaussian\"}",
+                                         "rademacher", "laplace",
+                                         "cauchy",     "uniform{bias = \"uniform\"}",
+                                         "student"};
+  static const char *const phis[] = {"fourier", "relu", "maxout"};
+  for (size_t s = 0; s < sizeof samplers / sizeof *samplers; s++)
+    for (size_t f = 0; f < 3; f++)
+      for (size_t i = 1; i < DIMS; i++)
+        for (int narrow = 0; narrow < 2; narrow++)
+          compare_drawn(samplers[s], phis[f], &made[i][narrow],
+                        narrow ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64);
+}
+
+/* 10^7 columns and T = 2000: features of a few rows, without memory for the weights. A weight at a
+ * time, <w_t, e_j> = w_tj has the mean 0 and the variance 1 of the law. */
+static void test_many_columns(void) {
+  enum { DIM = 10000000, T = 2000, FEW = 20 };
+  int64_t starts[FEW + 1];
+  int32_t columns[FEW];
+  double values[FEW], *out = calloc(FEW * T, sizeof *out), sum = 0, squares = 0;
+  scl_error error = {0};
+  scl_map *map;
+  scl_instance *sampler = make("sampler", "gaussian"), *phi = make("nonlinearity", "identity");
+  const scl_map_spec spec = {
+      .sampler = sampler, .phi = phi, .dim = DIM, .count = T, .seed = 3, .scale = 1};
+  for (int i = 0; i < FEW; i++) {
+    starts[i] = i;
+    columns[i] = (int32_t)((int64_t)(DIM - 1) * i / (FEW - 1));
+    values[i] = 1;
+  }
+  starts[FEW] = FEW;
+  const scl_csr csr = {NULL, starts, columns, values, FEW, DIM, SCL_DTYPE_FLOAT64};
+  require(scl_map_create(&spec, &map, &error), "a map of many columns", &error);
+  require(scl_map_apply_csr(map, &csr, out, T, &error), "many columns", &error);
+  for (size_t i = 0; i < FEW * T; i++) {
+    sum += out[i];
+    squares += out[i] * out[i];
+  }
+  const double n = FEW * T;
+  expect(fabs(sum / n) < 5 / sqrt(n), "the mean of weights", 0, sum / n, 0);
+  expect(fabs(squares / n - 1) < 5 * sqrt(2 / n), "the variance of weights", 0, squares / n, 1);
+  scl_map_destroy(map);
+  free(out);
+  scl_instance_release(sampler);
+  scl_instance_release(phi);
+}
+
 static void test_shapes(void) {
   scl_error error = {0};
   scl_map *map;
@@ -332,6 +435,8 @@ int main(void) {
     made[i][1] = make_rows(dims[i], SCL_DTYPE_FLOAT32);
   }
   test_shapes();
+  test_drawn();
+  test_many_columns();
   test_degrees();
   test_pairs("nonlinearity", SCL_KIND_NONLINEARITY, false);
   test_pairs("kernel", SCL_KIND_KERNEL, false);

@@ -107,6 +107,19 @@ typedef struct scl_ability_characteristic {
 } scl_ability_characteristic;
 #define SCL_LEAST_ABILITY_CHARACTERISTIC SCL_THROUGH(scl_ability_characteristic, characteristic)
 
+/* Weights by columns, for data of so many columns that T rows of weights cannot be stored: the host
+ * draws a column when a row of data first has a number there. Dense parameters whose bias the host
+ * draws (SCL_OPTION_BIAS) or that have none. Simple forms do not need it. */
+#define SCL_ABILITY_COLUMNS "scullery.columns/1"
+typedef struct scl_ability_columns {
+  scl_head head;
+  /* out[t] = weight `column` (from 0) of parameter first + t, t < count: the number that `draw`
+   * writes there. [any] */
+  scl_status (*column)(const void *self, const scl_draw *draw, size_t column, size_t first,
+                       size_t count, double *out, scl_error *error);
+} scl_ability_columns;
+#define SCL_LEAST_ABILITY_COLUMNS SCL_THROUGH(scl_ability_columns, column)
+
 /* P(t <= x) for thresholds drawn for column j. [any] */
 #define SCL_ABILITY_DISTRIBUTION "scullery.distribution/1"
 typedef struct scl_ability_distribution {
