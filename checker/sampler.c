@@ -221,6 +221,33 @@ static int apply_prepared(lua_State *L) {
   return 1;
 }
 
+/* ------------------------------------------------------------ columns */
+
+/* checker.sampler_column(draw, column, first, count, memory) -> whether the sampler draws by columns;
+ * then memory (count numbers) = weight `column` (from 0) of parameters first .. first+count-1 */
+static int draw_column(lua_State *L) {
+  scl_origin origin;
+  scl_error error = {0};
+  scl_column_law law;
+  const scl_draw draw = scl_lua_check_draw(L, 1, &origin);
+  const size_t column = scl_lua_check_size(L, 2, 0, draw.dim - 1, "column"),
+               first = scl_lua_check_size(L, 3, 0, draw.total, "first"),
+               count = scl_lua_check_size(L, 4, 0, draw.total - first, "count");
+  double *out = scl_lua_opt_guarded(L, 5, SCL_DTYPE_FLOAT64, count);
+  luaL_argcheck(L, out != NULL, 5, "memory is missing");
+  const bool draws = scl_sampler_draws_columns(origin.sampler);
+  if (draws) {
+    scl_status status = scl_sampler_column_law(origin.sampler, &draw, &law, &error);
+    if (status == SCL_STATUS_OK)
+      status = scl_sampler_draw_column(origin.sampler, &draw, &law, column, first, count, out,
+                                       &error);
+    scl_sampler_release_column_law(&law);
+    scl_lua_check(L, status, &error);
+  }
+  lua_pushboolean(L, draws);
+  return 1;
+}
+
 /* ------------------------------------------------------------ functions of the law */
 
 /* A function of differences x - y of rows: out[i] for row i of delta (rows x dim). */
@@ -276,7 +303,7 @@ static int tells(lua_State *L) {
 
 void scl_checker_open_sampler(lua_State *L) {
   SCL_LUA_CALLS(L, {"sampler_draw", draw_parameters, 2}, {"sampler_make", make_numbers, 4},
-                {"sampler_scales", scales, 3}, {"sampler_pool", pool, 5},
+                {"sampler_column", draw_column, 5}, {"sampler_scales", scales, 3}, {"sampler_pool", pool, 5},
                 {"sampler_pool_rows", pool_rows, 3}, {"sampler_has_rows", has_rows, 1},
                 {"sampler_rows", dense_rows, 3}, {"sampler_apply", apply, 4},
                 {"sampler_apply_prepared", apply_prepared, 5},

@@ -21,6 +21,7 @@ checked("sampler", {
   pool = "all but pooled",
   scales = "all but columns maclaurin tensorsketch",
   apply = "all but hadamard maclaurin skewed_chi_square tensorsketch",
+  columns = "all but cauchy gaussian laplace rademacher student uniform",
   prepare = "all but hadamard tensorsketch",
   learn = "all but landmarks",
   kernel = "columns landmarks",

@@ -214,6 +214,34 @@ local function check_prepared(t, draw, layout)
   return true
 end
 
+-- ---------------------------------------------------------------- columns
+
+-- The weights of a column are those that the sampler draws row by row, to the bit, for any
+-- parameters and in any plane.
+local function check_columns(t, draw, layout)
+  if layout.space ~= "dense" then return false end
+  local draws = false
+  for _, place in ipairs{ { 0, 1 }, { 2, 3 } } do
+    local asked = parameters.with(draw, { plane = place[1], planes = place[2] })
+    local rows = parameters.drawn(asked, layout, 0, draw.total)
+    local W = core.block_get(rows.weights)
+    for _, column in ipairs{ 0, draw.dim - 1, draw.dim // 2 } do
+      for _, part in ipairs{ { 0, draw.total }, { draw.total // 3, 1 }, { draw.total - 1, 1 } } do
+        local memory = core.guarded(part[2], "float64")
+        if not core.sampler_column(asked, column, part[1], part[2], memory) then return false end
+        draws = true
+        local made = core.block_get{ memory = memory, rows = part[2], cols = 1 }
+        for i = 1, part[2] do
+          local got, wanted = made:get(i, 1), W:get(part[1] + i, column + 1)
+          t:expect(got == wanted, "column %d of parameter %d, plane %d: %.17g by columns, %.17g \z
+            by rows", column, part[1] + i - 1, place[1], got, wanted)
+        end
+      end
+    end
+  end
+  return draws
+end
+
 -- ---------------------------------------------------------------- learning
 
 local function learn(t, sampler, X, T, seed, block)
@@ -327,6 +355,8 @@ return {
   test("scales", "scales are the same in any batch", "it declares no scales", check_scales),
   test("apply", "apply agrees with x times `rows`, in both types and any blocks",
     "its rows are not structured", check_apply),
+  test("columns", "weights drawn by columns are those drawn by rows",
+    "it does not draw by columns", check_columns),
   test("prepare", "apply gives the same numbers with what slot prepare made, and without it",
     "it prepares no work", check_prepared),
   { name = "learn", about = "the state is the same for any blocks and threads, and draws use it",
