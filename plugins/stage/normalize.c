@@ -1,13 +1,13 @@
 /* Each row x becomes x / ||x||. A row of zeros stays. */
 #include <scullery/plugin.h>
 
-/* Scaled by the largest entry first, so that no square overflows or vanishes. */
+/* Scaled by the largest entry first, so that no square overflows or vanishes; out may be x. */
 static void normalize_row(size_t cols, const double *x, double *out) {
   double largest = 0, sum = 0;
   for (size_t j = 0; j < cols; j++)
     largest = fmax(largest, fabs(x[j]));
   if (largest == 0) {
-    memcpy(out, x, cols * sizeof *x);
+    memmove(out, x, cols * sizeof *x);
     return;
   }
   for (size_t j = 0; j < cols; j++)
@@ -25,8 +25,29 @@ static scl_status normalize(const void *self, const scl_stage_state *fitted,
   return SCL_STATUS_OK;
 }
 
+/* Numbers that are 0 change neither the largest entry nor the sum: to the bits of the dense row. */
+static scl_status normalize_csr(const void *self, const scl_stage_state *fitted,
+                                const scl_const_csr *in, const scl_csr_block *out,
+                                scl_error *error) {
+  const int64_t base = in->starts[0];
+  (void)self, (void)fitted, (void)error;
+  out->starts[0] = 0;
+  for (size_t i = 0; i < in->rows; i++) {
+    const int64_t first = in->starts[i] - base, end = in->starts[i + 1] - base;
+    out->starts[i + 1] = end;
+    for (int64_t k = first; k < end; k++) {
+      out->columns[k] = in->columns[k + base];
+      out->values[k] = scl_csr_number(in, k + base);
+    }
+    normalize_row((size_t)(end - first), out->values + first, out->values + first);
+  }
+  return SCL_STATUS_OK;
+}
+
 const scl_plugin scullery_plugin = {
     .name = "normalize",
     .summary = "each row over its Euclidean norm",
-    .doc = "x becomes x / ||x||. A row of zeros stays. Nothing is learnt from rows.",
-    SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .apply = normalize)};
+    .doc =
+        "x becomes x / ||x||. A row of zeros stays. Nothing is learnt from rows; sparse rows stay\n"
+        "sparse.",
+    SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .apply = normalize, .apply_csr = normalize_csr)};

@@ -68,7 +68,56 @@ local function check_alone(t)
   end)
 end
 
+-- ---------------------------------------------------------------- sparse rows
+
+-- Numbers of which most are 0, whole and not; row 5 has none, row 6 is full.
+local function sparse_rows(t, rows_, cols)
+  local X = t:random(rows_, cols)
+  for i = 1, rows_ do
+    for j = 1, cols do
+      local zero = i == 5 or i ~= 6 and (7 * i + 3 * j) % 5 > 1
+      if zero then X:set(i, j, 0)
+      else X:set(i, j, (i + j) % 3 == 0 and 2 or math.abs(X:get(i, j))) end
+    end
+  end
+  return X
+end
+
+-- The rows of `apply_csr` are those of `apply`, for any part of the rows and both types.
+local function check_sparse(t)
+  local any = false
+  for _, cols in ipairs{ 1, 5, 300 } do
+    local X, y = sparse_rows(t, 80, cols), select(2, rows.random(t, 80, cols))
+    for stage in t:variants() do
+      local fitted = rows.try(t, "rows of which most numbers are 0", function()
+        return rows.fit(t, stage, X, y)
+      end)
+      local width = fitted and core.stage_info(fitted).cols_out
+      for _, dtype in ipairs(fitted and { "float64", "float32" } or {}) do
+        local of = X:astype(dtype):astype("float64")
+        local want = apply(t, fitted, of, width)
+        for _, part in ipairs{ { 0, 80 }, { 4, 1 }, { 5, 1 }, { 17, 40 }, { 79, 1 }, { 3, 0 } } do
+          local made = core.stage_apply_csr(fitted, of, part[1], part[2], dtype)
+          if not made then goto continue end
+          any = true
+          for i = 1, part[2] do
+            for j = 1, width do
+              local got, wanted = made:get(i, j), want:get(part[1] + i, j)
+              t:expect(math.abs(got - wanted) <= 1e-12 * math.max(1, math.abs(wanted)), "row %d \z
+                of %d, column %d: %.17g of sparse rows, %.17g of dense ones", part[1] + i, cols, j,
+                got, wanted)
+            end
+          end
+        end
+      end
+      ::continue::
+    end
+  end
+  if not any then t:skip("it takes no sparse rows") end
+end
+
 return {
+  { name = "sparse-rows", about = "apply_csr gives the rows of apply", run = check_sparse },
   { name = "blocks", about = "a row has the same bits in any block, and nothing else is touched",
     run = check_blocks },
   { name = "rows-alone", about = "a row depends on its own numbers alone", run = check_alone },
