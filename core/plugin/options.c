@@ -28,10 +28,12 @@ static bool has_word(const char *words, const char *word) {
   return scl_word_place(words, word) >= 0;
 }
 
-/* Whether a text is one of the two words that a width takes in place of a number. */
+/* The two words that a width takes in place of a number. */
+static const char WIDTH_WORDS[] = "scale|median";
+enum { WIDTH_SCALE, WIDTH_MEDIAN };
+
 static bool is_width_word(const scl_option *option, const char *word) {
-  return option->width != SCL_WIDTH_NONE &&
-         (strcmp(word, "scale") == 0 || strcmp(word, "median") == 0);
+  return option->width != SCL_WIDTH_NONE && has_word(WIDTH_WORDS, word);
 }
 
 /* ------------------------------------------------------------ one value */
@@ -444,7 +446,8 @@ void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double 
     const scl_width width = settings->options[i].width;
     if (value->form != SCL_FORM_WORD || !is_width_word(&settings->options[i], value->word))
       continue;
-    const double gamma = strcmp(value->word, "scale") == 0 ? gamma_scale : gamma_median;
+    const double gamma =
+        scl_word_place(WIDTH_WORDS, value->word) == WIDTH_SCALE ? gamma_scale : gamma_median;
     scl_release((void *)(uintptr_t)value->word);
     value->word = NULL;
     value->form = SCL_FORM_NUMBER;
