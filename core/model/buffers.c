@@ -1,6 +1,8 @@
-/* Predictions for rows in a program's buffers: the four functions of scullery/scullery.h. */
+/* Predictions for rows in a program's buffers: the functions of scullery/scullery.h that
+ * predict. */
 #include "model/predictor.h"
 #include "model/stay.h"
+#include <string.h>
 
 /* ------------------------------------------------------------ buffers */
 
@@ -105,8 +107,15 @@ static scl_status check_predictor(const scl_predictor *p, const char *title, scl
   return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: takes a predictor, and got NULL", title);
 }
 
-/* Check both buffers, predict, and write the results. Predictions go to a matrix first: `to` is not
- * written after a failure, and may be of another dtype than the results. */
+/* Write predictions to a checked buffer, and release them. They go to a matrix first, so that `to`
+ * is not written after a failure, and may be of another dtype. */
+static void write_results(scl_matrix *made, const scl_buffer *to) {
+  scl_matrix target = view_of(to, 0, to->count);
+  scl_matrix_assign(made, &target);
+  scl_matrix_release(made);
+}
+
+/* Check both buffers, predict, and write the results. */
 static scl_status predict_to(const scl_predictor *p, scl_buffer *rows, scl_buffer *to,
                              scl_prediction what, scl_error *error) {
   scl_matrix made;
@@ -115,10 +124,15 @@ static scl_status predict_to(const scl_predictor *p, scl_buffer *rows, scl_buffe
   SCL_TRY(scl_buffer_check("results", to, error));
   if (rows->count == 0) return SCL_STATUS_OK;
   SCL_TRY(predict_buffer(p, rows, what, &made, error));
-  scl_matrix target = view_of(to, 0, to->count);
-  scl_matrix_assign(&made, &target);
-  scl_matrix_release(&made);
+  write_results(&made, to);
   return SCL_STATUS_OK;
+}
+
+static scl_status no_probabilities(const scl_predictor *p, const char *title, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model has no probabilities: %s", title,
+                  p->parts.classification
+                      ? "its solver's loss says none, and it was saved without p:calibrate{...}"
+                      : "it is a regression");
 }
 
 scl_status scl_predictor_scores(const scl_predictor *p, scl_dtype dtype, const void *rows,
@@ -142,14 +156,6 @@ scl_status scl_predictor_predict(const scl_predictor *p, scl_dtype dtype, const 
   return predict_to(p, &from, &to, SCL_PREDICT_LABELS, error);
 }
 
-/* The status of probabilities that the model does not have. */
-static scl_status no_probabilities(const scl_predictor *p, const char *title, scl_error *error) {
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model has no probabilities: %s", title,
-                  p->parts.classification
-                      ? "its solver's loss says none, and it was saved without p:calibrate{...}"
-                      : "it is a regression");
-}
-
 scl_status scl_predictor_probabilities(const scl_predictor *p, scl_dtype dtype, const void *rows,
                                        size_t count, size_t stride, void *probabilities,
                                        size_t probabilities_stride, scl_error *error) {
@@ -157,9 +163,8 @@ scl_status scl_predictor_probabilities(const scl_predictor *p, scl_dtype dtype, 
   SCL_TRY(check_predictor(p, title, error));
   scl_buffer from = {title, rows, dtype, count, 0, stride},
              to = {title, probabilities, dtype, count, p->parts.n_classes, probabilities_stride};
-  if (scl_predictor_has_probabilities(p))
-    return predict_to(p, &from, &to, SCL_PREDICT_PROBABILITIES, error);
-  return no_probabilities(p, title, error);
+  if (!scl_predictor_has_probabilities(p)) return no_probabilities(p, title, error);
+  return predict_to(p, &from, &to, SCL_PREDICT_PROBABILITIES, error);
 }
 
 scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const void *rows,
@@ -182,6 +187,25 @@ scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const
   return SCL_STATUS_OK;
 }
 
+/* ------------------------------------------------------------ outputs by their number */
+
+/* The prediction of an SCL_OUTPUT_..., and the numbers that a row of it has in `to`. */
+static scl_status check_output(const scl_predictor *p, int what, scl_prediction *prediction,
+                               scl_buffer *to, scl_error *error) {
+  static const scl_prediction predictions[] = {SCL_PREDICT_LABELS, SCL_PREDICT_SCORES,
+                                               SCL_PREDICT_PROBABILITIES};
+  if (what < SCL_OUTPUT_PREDICTIONS || what > SCL_OUTPUT_PROBABILITIES)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: 'what' is %d, and no output", to->title,
+                    what);
+  if (what == SCL_OUTPUT_PROBABILITIES && !scl_predictor_has_probabilities(p))
+    return no_probabilities(p, to->title, error);
+  *prediction = predictions[what];
+  to->cols = what == SCL_OUTPUT_PROBABILITIES                            ? p->parts.n_classes
+             : what == SCL_OUTPUT_PREDICTIONS && p->parts.classification ? 1
+                                                                         : p->parts.targets;
+  return scl_buffer_check("results", to, error);
+}
+
 /* ------------------------------------------------------------ sparse rows */
 
 /* Check a program's sparse rows, and make *rows a view of them. */
@@ -202,27 +226,14 @@ static scl_status check_sparse(const char *title, scl_csr *rows, scl_error *erro
   return status == SCL_STATUS_OK ? status : scl_prefix(error, "%s", title);
 }
 
-/* Numbers of a result for a row; 0: no such output. */
-static size_t output_width(const scl_predictor *p, int what) {
-  return what == SCL_OUTPUT_SCORES          ? p->parts.targets
-         : what == SCL_OUTPUT_PROBABILITIES ? p->parts.n_classes
-         : what == SCL_OUTPUT_PREDICTIONS   ? (p->parts.classification ? 1 : p->parts.targets)
-                                            : 0;
-}
-
 scl_status scl_predictor_sparse(const scl_predictor *p, int what, scl_dtype dtype,
                                 const int64_t *starts, const int32_t *columns, const void *values,
                                 size_t count, void *out, size_t out_stride, scl_error *error) {
   static const char title[] = "scl_predictor_sparse";
-  static const scl_prediction predictions[] = {SCL_PREDICT_LABELS, SCL_PREDICT_SCORES,
-                                               SCL_PREDICT_PROBABILITIES};
+  scl_buffer to = {title, out, dtype, count, 0, out_stride};
+  scl_prediction prediction = SCL_PREDICT_LABELS;
   SCL_TRY(check_predictor(p, title, error));
-  if (what < SCL_OUTPUT_PREDICTIONS || what > SCL_OUTPUT_PROBABILITIES)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: 'what' is %d, and no output", title, what);
-  if (what == SCL_OUTPUT_PROBABILITIES && !scl_predictor_has_probabilities(p))
-    return no_probabilities(p, title, error);
-  scl_buffer to = {title, out, dtype, count, output_width(p, what), out_stride};
-  SCL_TRY(scl_buffer_check("results", &to, error));
+  SCL_TRY(check_output(p, what, &prediction, &to, error));
   if (count == 0) return SCL_STATUS_OK;
   sparse_source source = {.base = {.class = &sparse_class,
                                    .rows = count,
@@ -235,9 +246,82 @@ scl_status scl_predictor_sparse(const scl_predictor *p, int what, scl_dtype dtyp
                                    p->parts.dim, dtype}};
   SCL_TRY(check_sparse(title, &source.rows, error));
   scl_matrix made;
-  SCL_TRY(predict_source(p, &source.base, title, predictions[what], &made, error));
-  scl_matrix target = view_of(&to, 0, count);
-  scl_matrix_assign(&made, &target);
-  scl_matrix_release(&made);
+  SCL_TRY(predict_source(p, &source.base, title, prediction, &made, error));
+  write_results(&made, &to);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ texts */
+
+int scl_predictor_takes_texts(const scl_predictor *p) {
+  return p != NULL && p->parts.encoder != NULL;
+}
+
+/* *out = a copy of a program's texts. */
+static scl_status copy_texts(const char *title, const char *const *texts, const size_t *lengths,
+                             size_t count, scl_texts *out, scl_error *error) {
+  scl_texts_builder builder = {0};
+  scl_status status = SCL_STATUS_OK;
+  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
+    if (texts[i] == NULL && (lengths == NULL || lengths[i] > 0)) {
+      status = scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: text %zu is NULL", title, i + 1);
+    } else {
+      const size_t length = lengths != NULL ? lengths[i] : strlen(texts[i]);
+      status = scl_texts_add(&builder, texts[i], length, error);
+      if (status == SCL_STATUS_OK) status = scl_texts_end(&builder, error);
+    }
+  }
+  if (status == SCL_STATUS_OK) return scl_texts_finish(&builder, out, error);
+  scl_texts_builder_release(&builder);
+  return status;
+}
+
+/* *out = the predictions for texts. The caller releases it. */
+static scl_status predict_rows_of(const scl_predictor *p, const scl_texts *texts,
+                                  scl_prediction what, scl_matrix *out, scl_error *error) {
+  scl_csr rows;
+  scl_source *source = NULL;
+  SCL_TRY(scl_text_encode(p->parts.encoder, texts, &rows, error));
+  scl_status status = scl_source_csr(&rows, NULL, &source, error);
+  if (status == SCL_STATUS_OK) status = scl_predict(&p->fitted, source, what, out, error);
+  scl_source_destroy(source);
+  scl_csr_release(&rows);
+  return status;
+}
+
+/* The same from a program's texts, between scl_stay_begin and scl_stay_end. */
+static scl_status predict_texts(const scl_predictor *p, const char *title, const char *const *texts,
+                                const size_t *lengths, size_t count, scl_prediction what,
+                                scl_matrix *out, scl_error *error) {
+  scl_texts copy;
+  scl_stay stay;
+  SCL_TRY(copy_texts(title, texts, lengths, count, &copy, error));
+  scl_status status = scl_stay_begin(&stay, error);
+  if (status == SCL_STATUS_OK) {
+    status = predict_rows_of(p, &copy, what, out, error);
+    if (status != SCL_STATUS_OK) (void)scl_prefix(error, "%s", title);
+    status = scl_stay_end(&stay, status, error);
+  }
+  scl_texts_release(&copy);
+  return status;
+}
+
+scl_status scl_predictor_texts(const scl_predictor *p, int what, scl_dtype dtype,
+                               const char *const *texts, const size_t *lengths, size_t count,
+                               void *out, size_t out_stride, scl_error *error) {
+  static const char title[] = "scl_predictor_texts";
+  scl_buffer to = {title, out, dtype, count, 0, out_stride};
+  scl_prediction prediction = SCL_PREDICT_LABELS;
+  scl_matrix made;
+  SCL_TRY(check_predictor(p, title, error));
+  if (p->parts.encoder == NULL)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "%s: the rows of the model are %zu numbers, not texts", title, p->parts.dim);
+  SCL_TRY(check_output(p, what, &prediction, &to, error));
+  if (count == 0) return SCL_STATUS_OK;
+  if (texts == NULL)
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: the list of texts is NULL", title);
+  SCL_TRY(predict_texts(p, title, texts, lengths, count, prediction, &made, error));
+  write_results(&made, &to);
   return SCL_STATUS_OK;
 }

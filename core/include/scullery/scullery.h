@@ -176,6 +176,23 @@ SCL_EXPORT scl_status scl_predictor_sparse(const scl_predictor *predictor, int w
                                            const int32_t *columns, const void *values, size_t count,
                                            void *out, size_t out_stride, scl_error *error);
 
+/* ------------------------------------------------------------ texts
+ *
+ * A pipeline that begins with sc.text learnt from texts. Its columns are those of the terms
+ * (scl_predictor_columns), and the functions above take rows of them; this one takes the texts. */
+
+/* 1 if the rows of the model are texts; else 0. */
+SCL_EXPORT int scl_predictor_takes_texts(const scl_predictor *predictor);
+
+/* texts: `count` texts of lengths[i] bytes in UTF-8 (bytes that are not are read as U+FFFD, between
+ * words); lengths NULL: each ends at its first zero byte. what: SCL_OUTPUT_..., as above. A call
+ * allocates memory for a copy of the texts and for 8 bytes for each of their different terms.
+ * SCL_STATUS_UNSUPPORTED: the rows of the model are not texts, or it has no probabilities. */
+SCL_EXPORT scl_status scl_predictor_texts(const scl_predictor *predictor, int what, scl_dtype dtype,
+                                          const char *const *texts, const size_t *lengths,
+                                          size_t count, void *out, size_t out_stride,
+                                          scl_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -39,7 +39,8 @@ local function predict_parser()
   local parser = parsing.parser("predict", "Predictions of a saved model for the rows of a file. \z
 Columns go by the names of the model's training data, labels are written as they were there.")
   parser:argument("model", "what model:save(path) wrote")
-  parser:argument("data", "CSV, .npy or LIBSVM, plain or gzip; - is the standard input")
+  parser:argument("data", "CSV, .npy or LIBSVM, of a model of texts also a text in each line; \z
+plain or gzip; - is the standard input")
   parser:option("-o --output", "a name in .csv or .npy, written whole or not at all; without, CSV \z
 goes to the standard output")
   parser:mutex(parser:flag("--proba", "probabilities, a column a class"),
@@ -52,7 +53,7 @@ tell them apart"):argname("N"):convert(number_for "--digits")
   parser:flag("--append", "rows go after those of the file of -o, where it is there")
   parser:option("--id", "a column of the CSV file that is copied before the predictions")
   parser:option("--format", "of the data; otherwise the name's ending says it, or the training \z
-data"):choices{ "csv", "npy", "libsvm" }
+data"):choices{ "csv", "npy", "libsvm", "lines" }
   parser:flag("--score", "also the accuracy or R2, where the file has the targets: to the \z
 standard output with -o, else to the standard error")
   parser:option("--metric", "with --score: this metric, with its standard error; auc, brier, \z

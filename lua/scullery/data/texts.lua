@@ -247,7 +247,8 @@ local function target_of(names, used, o, like)
   local free = {}
   for _, name in ipairs(names) do if not used[name] then free[#free + 1] = name end end
   if not like then return free[#free] end
-  for _, name in ipairs(free) do if name == like.target then return name end end
+  local wanted = like.target and like.target.name
+  for _, name in ipairs(free) do if name == wanted then return name end end
 end
 
 -- The line on standard error: what was guessed, and which columns were left out.
@@ -293,7 +294,11 @@ local function read_columns(path, o, like)
   list = decoded(list, o.encoding, function(i) return paths[1], i end)
   local target = target_of(names, used, o, like)
   local ds = made(list, target and labels_of(paths, target, o), o, { target = target,
-    schema = { format = "text", cols = 1, text = columns, target = target } })
+    schema = { format = "text", cols = 1, text = columns } })
+  if target then
+    ds.schema.target = { name = target, kind = ds.task == "classification" and "category"
+      or "number", task = ds.task }
+  end
   for _, role in ipairs(roles) do
     if o[role] then ds[role] = role_of(paths, role, o, #list) end
   end
@@ -317,6 +322,23 @@ function texts.csv(path, given)
     end
   end
   return read_columns(path, o, like)
+end
+
+--- texts.columns(path, like, id): the texts of a CSV file by the schema of others, and the list of
+--- the fields of its column `id`, or nil.
+function texts.columns(path, like, id)
+  if path == "-" then
+    error("columns of text are read once each, and the standard input can be read only once", 0)
+  end
+  local names, list = columns_of(path, {}), nil
+  for _, name in ipairs(like.text) do
+    check_name("text", name, names, path)
+    local column = column_of({ path }, name, {})
+    list = list and core.texts_join(list, column) or column
+  end
+  if not id then return list end
+  check_name("id", id, names, path)
+  return list, column_of({ path }, id, {}):totable()
 end
 
 --- texts.wants(given): true for options of sc.data.csv that texts.csv takes.

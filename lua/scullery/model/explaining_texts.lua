@@ -109,7 +109,7 @@ function explaining_texts.run(p, text, given)
   local column, sign, class = column_of(f, o.class, scores)
   local factor = f:exported_factor() * sign
   for _, one in ipairs(list) do
-    one.weight = f.weights:get(one.column, column) * factor
+    one.weight = f.weights:get(one.column, column) * factor + 0.0 -- 0 for -0
     one.value = row:get(1, one.column) * one.count / sums[one.column]
     one.contribution = one.weight * one.value
   end

@@ -10,6 +10,7 @@ local pipeline = require "scullery.model.pipeline"
 local progress = require "scullery.base.progress"
 local probabilities = require "scullery.model.probabilities"
 local saving = require "scullery.model.saving"
+local texts = require "scullery.data.texts"
 local threshold = require "scullery.model.threshold"
 
 local predict = {}
@@ -45,9 +46,11 @@ end
 local formats = { csv = "csv", tsv = "csv", npy = "npy", libsvm = "libsvm", svm = "libsvm" }
 
 --- predict.format(path, f): "csv", "npy" or "libsvm" by the extension of the file name; for other
---- extensions the format of the training data of the model f.
+--- extensions the format of the training data of the model f. Of a model of texts: "csv" if it
+--- learnt from columns of text and the file is one of CSV, else "lines".
 function predict.format(path, f)
   local ending = path:lower():gsub("%.gz$", ""):match("%.([^./]+)$")
+  if f.encoder then return formats[ending] == "csv" and f.schema.text and "csv" or "lines" end
   if formats[ending] then return formats[ending] end
   return f.schema and f.schema.format == "libsvm" and "libsvm" or "csv"
 end
@@ -90,9 +93,39 @@ local function whole_rows(path, f, id)
   end
 end
 
+local TEXTS = 4096 -- that are made rows at a time
+
+-- The texts of a file, lines or columns of CSV, as sparse rows for the model f. The texts are read
+-- whole, and a CSV file once for each column and id.
+local function text_rows(path, f, format, id)
+  local list, ids
+  if format == "csv" then
+    if not f.schema.text then
+      fail("the model did not learn from a column of CSV: the data are a text in each line")
+    end
+    list, ids = texts.columns(path, f.schema, id)
+  elseif format == "lines" then
+    if id then fail("--id names a column of a CSV file, and %s is read as lines", path) end
+    list = core.read_texts(path, true)
+  else
+    fail("the model takes texts: lines or CSV, and %s is read as %s", path, format)
+  end
+  local first = 1
+  return function()
+    if first > #list then return nil end
+    local last = math.min(first + TEXTS - 1, #list)
+    local X = core.text_encode(f.encoder, list:slice(first, last))
+    local of_X = ids and table.move(ids, first, last, 1, {})
+    first = last + 1
+    return X, of_X
+  end
+end
+
 --- predict.rows(path, f, format, id): a function that returns the next block of rows for the model
 --- f, a matrix, and the texts of the column id; nil at the end.
 function predict.rows(path, f, format, id)
+  if f.encoder then return text_rows(path, f, format, id) end
+  if format == "lines" then fail("the model takes rows of numbers, not lines of text") end
   local derived = f.schema and f.schema.derived
   if derived and format ~= "csv" then
     fail("columns of the model are computed from those of a CSV file, and %s is read as %s", path,
@@ -158,9 +191,9 @@ end
 local formats_of = {}
 
 function formats_of.labels(f)
-  local texts = f.classes and type(f.classes[1]) == "string"
+  local named = f.classes and type(f.classes[1]) == "string"
   return { names = f.classes and { "prediction" } or value_names(f),
-    labels = texts and f.classes or nil }
+    labels = named and f.classes or nil }
 end
 
 -- With two classes, one column of scores is enough.
@@ -255,8 +288,14 @@ function predict.rows_with_targets(path, f, format, whole)
   if format == "libsvm" then
     return data.libsvm(path, { features = f.dim, task = f.task })
   end
-  local like = csv_schema(f)
+  local like = f.encoder and f.schema or csv_schema(f)
+  if f.encoder and format ~= "csv" then
+    fail("--score: the labels are a column of a CSV file, and this one has lines")
+  end
   if not like.target then fail("the model's data have no column of targets by name") end
+  if f.encoder then
+    return data.csv(path, { like = like, target = like.target.name, quiet = true })
+  end
   return data.csv(path, { like = like, target = like.target.name, quiet = true,
     task = whole and f.task or nil, -- a part may have too few labels to show it
     stream = not whole })

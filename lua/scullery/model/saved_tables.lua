@@ -19,7 +19,7 @@ end
 local schema_form = { format = "string", separator = "string?", header = "boolean?",
   by_place = "boolean?", missing = "table?", missing_values = "string?", categorical = "string?",
   columns = "table?", target = "table?", weights = "string?", groups = "string?", time = "string?",
-  cols = "integer?", names = "table?", derived = "table?" }
+  cols = "integer?", names = "table?", derived = "table?", text = "table?" }
 local column_form = { name = "string", kind = "string", levels = "table?", fill = "number?",
   missing = "integer?", loose = "boolean?", helper = "boolean?",
   order = "string?" }
@@ -40,6 +40,7 @@ function saved_tables.schema(schema)
   form.each(schema.derived, derived_form, "schema.derived")
   form.each(schema.missing, "string", "schema.missing")
   form.each(schema.names, "string", "schema.names")
+  form.each(schema.text, "string", "schema.text")
   if schema.target then form.check(schema.target, target_form, "schema.target") end
   return schema
 end

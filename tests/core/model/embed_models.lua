@@ -55,6 +55,23 @@ sc.pipeline{ sc.solver.ridge() }:fit(sc.data.csv(csv, { target = "y", quiet = tr
   :save(folder .. "/table.safetensors")
 os.remove(csv)
 
+-- of texts: 40 of them, a line each in texts.txt, and two that end in no line
+local lines, labels = {}, {}
+for i = 1, 40 do
+  lines[i] = (i % 2 == 0 and "free prize %d" or "lunch Café report %d"):format(i % 7)
+  labels[i] = i % 2 == 0 and "spam" or "ham"
+end
+for name, stage in pairs{ hashed = sc.text{ ngrams = { 1, 2 }, bits = 8 },
+  named = sc.text{ vocabulary = true, weight = "tf", sublinear = true } } do
+  local p = sc.pipeline{ stage, sc.normalize(), sc.solver.logistic{ lambda = 1e-3 } }
+    :fit(lines, labels)
+  p:save(("%s/%s.safetensors"):format(folder, name))
+  write_matrix(name .. ".scores", p:decision(lines))
+  write_matrix(name .. ".predictions", p:predict(lines) - 1)
+  write_matrix(name .. ".probabilities", p:probabilities(lines))
+end
+support.write(folder .. "/texts.txt", table.concat(lines, "\n"))
+
 -- what no predictor is made of
 sc.pipeline{ fourier, sc.solver.ridge() }:save(folder .. "/unfitted.safetensors")
 sc.pipeline{ fourier, sc.pca{ k = 2 } }:fit(two.X):save(folder .. "/components.safetensors")

@@ -572,6 +572,108 @@ static void test_failing_allocations(void) {
   }
 }
 
+/* ------------------------------------------------------------ texts */
+
+/* The lines of texts.txt; those of `file` become texts that end in a zero byte. */
+static size_t split_lines(bytes *file, const char **lines, size_t *lengths, size_t most) {
+  size_t count = 0;
+  file->data[file->size] = 0;
+  for (char *at = file->data; at != NULL && count < most; count++) {
+    char *newline = strchr(at, '\n');
+    lines[count] = at;
+    lengths[count] = newline == NULL ? strlen(at) : (size_t)(newline - at);
+    if (newline != NULL) *newline = 0;
+    at = newline == NULL ? NULL : newline + 1;
+  }
+  return count;
+}
+
+enum { LINES = 40 };
+
+static void compare_texts(const scl_predictor *p, const char *name, const char *ending, int output,
+                          const char *const *lines, const size_t *lengths) {
+  const table wanted = read_table(name, ending);
+  double out[2 * LINES];
+  scl_error error = {0};
+  expect(scl_predictor_texts(p, output, SCL_DTYPE_FLOAT64, lines, lengths, LINES, out, 0, &error) ==
+             SCL_STATUS_OK,
+         name, error.message);
+  expect(wanted.rows == LINES &&
+             memcmp(out, wanted.numbers, wanted.rows * wanted.cols * sizeof *out) == 0,
+         name, ending);
+  expect(scl_predictor_texts(p, output, SCL_DTYPE_FLOAT64, lines + 7, NULL, 1, out, 0, &error) ==
+                 SCL_STATUS_OK &&
+             memcmp(out, wanted.numbers + 7 * wanted.cols, wanted.cols * sizeof *out) == 0,
+         name, "a text alone");
+  free(wanted.numbers);
+}
+
+static void misuse_texts(const scl_predictor *p, const char *const *lines) {
+  scl_error error = {0};
+  double out[LINES];
+  const char *const none[] = {NULL};
+  scl_predictor *numbers = load("linear");
+  expect(scl_predictor_texts(numbers, 0, SCL_DTYPE_FLOAT64, lines, NULL, 1, out, 0, &error) ==
+                 SCL_STATUS_UNSUPPORTED &&
+             strstr(error.message, "are 3 numbers, not texts") != NULL,
+         "texts for a model of numbers", error.message);
+  expect(scl_predictor_takes_texts(p) == 1 && scl_predictor_takes_texts(numbers) == 0 &&
+             scl_predictor_takes_texts(NULL) == 0,
+         "scl_predictor_takes_texts", "wrong");
+  expect(scl_predictor_texts(p, 7, SCL_DTYPE_FLOAT64, lines, NULL, 1, out, 0, &error) ==
+                 SCL_STATUS_BAD_OPTION &&
+             strstr(error.message, "'what' is 7") != NULL,
+         "an output that there is not", error.message);
+  expect(scl_predictor_texts(p, 0, SCL_DTYPE_FLOAT64, none, NULL, 1, out, 0, &error) ==
+                 SCL_STATUS_BAD_OPTION &&
+             strstr(error.message, "text 1 is NULL") != NULL,
+         "a text that is NULL", error.message);
+  expect(scl_predictor_texts(p, 0, SCL_DTYPE_FLOAT64, NULL, NULL, 1, out, 0, &error) ==
+             SCL_STATUS_BAD_OPTION,
+         "no texts", "accepted");
+  expect(scl_predictor_texts(NULL, 0, SCL_DTYPE_FLOAT64, lines, NULL, 1, out, 0, &error) ==
+             SCL_STATUS_BAD_OPTION,
+         "no predictor", "accepted");
+  expect(scl_predictor_texts(p, 0, SCL_DTYPE_FLOAT64, NULL, NULL, 0, NULL, 0, &error) ==
+             SCL_STATUS_OK,
+         "zero texts", "refused");
+  scl_predictor_close(numbers);
+}
+
+/* Each allocation fails once: a sentence, and nothing is held. */
+static void fail_texts(const scl_predictor *p, const char *const *lines) {
+  double out[LINES];
+  scl_status status = SCL_STATUS_NO_MEMORY;
+  const size_t before = scl_allocated();
+  long count = 0;
+  for (; status != SCL_STATUS_OK && count < 10000; count++) {
+    scl_allocate_fail_after(count);
+    status = scl_predictor_texts(p, SCL_OUTPUT_SCORES, SCL_DTYPE_FLOAT64, lines, NULL, LINES, out,
+                                 0, NULL);
+    scl_allocate_fail_after(-1);
+    expect(scl_allocated() == before, "texts", "memory is held after a failure");
+  }
+  expect(status == SCL_STATUS_OK && count > 10, "texts", "no life without failures");
+}
+
+static void test_texts(void) {
+  static const char *const names[] = {"hashed", "named"};
+  const char *lines[LINES];
+  size_t lengths[LINES];
+  bytes file = read_file("texts", ".txt");
+  expect(split_lines(&file, lines, lengths, LINES) == LINES, "texts.txt", "lines");
+  for (size_t m = 0; m < 2; m++) {
+    scl_predictor *p = load(names[m]);
+    compare_texts(p, names[m], ".scores", SCL_OUTPUT_SCORES, lines, lengths);
+    compare_texts(p, names[m], ".predictions", SCL_OUTPUT_PREDICTIONS, lines, lengths);
+    compare_texts(p, names[m], ".probabilities", SCL_OUTPUT_PROBABILITIES, lines, lengths);
+    misuse_texts(p, lines);
+    fail_texts(p, lines);
+    scl_predictor_close(p);
+  }
+  free(file.data);
+}
+
 /* ------------------------------------------------------------ the process */
 
 static size_t count_threads(void) {
@@ -652,6 +754,7 @@ int main(void) {
   test_files_that_predict_nothing();
   test_damage();
   test_failing_allocations();
+  test_texts();
   test_threads();
   remove_models();
   if (failures == 0) (void)printf("embed_test: all well\n");
