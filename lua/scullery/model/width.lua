@@ -8,6 +8,9 @@ local width = {}
 -- FEW rows are examined first, and ROWS only if these are suspicious. A verdict needs a share of at
 -- least NEARLY_ALL of the pairs of rows. CLOSE is relative to the diagonal of the kernel matrix.
 local ROWS, FEW, SEED, CLOSE, NEARLY_ALL = 50, 6, 0, 1e-6, 0.95
+-- The rows of the sample are dense: at most so many numbers. Data of millions of columns are not
+-- examined.
+local NUMBERS = 5000000
 
 -- Two shares of the pairs of distinct rows of X: those for which the kernel matrix G is within
 -- CLOSE of 0, and those for which it is within CLOSE of its diagonal. nil if all rows are equal.
@@ -92,11 +95,13 @@ local said_as = {
 }
 
 --- width.note(source, stages, map, features): a sentence if the width of the features does not fit
---- the rows, else nil. It examines a few rows, and if the result is suspicious 50 (a seeded sample;
---- for a stream from its first 2048 rows).
+--- the rows, else nil. It examines a few rows, and if the result is suspicious 50 (fewer where there
+--- are many columns; a seeded sample; for a stream from its first 2048 rows).
 function width.note(source, stages, map, features)
   if not map or core.map_info(map).entries > 0 then return nil end
-  local X = core.sample(source, stages, ROWS, SEED)
+  local rows = math.min(ROWS, NUMBERS // core.map_info(map).dim)
+  if rows < FEW then return nil end
+  local X = core.sample(source, stages, rows, SEED)
   local few = {}
   for i = 1, X:rows(), math.max(1, X:rows() // FEW) do few[#few + 1] = i end
   few = X:select(few)
