@@ -6,6 +6,7 @@ static const double DENSE_BYTES = 64e6;
 
 bool scl_map_takes_csr(const scl_map *map) {
   if (map->kind->inner != NULL) return scl_map_takes_csr(map->kind->inner(map));
+  if (map->kind->takes_csr != NULL) return map->kind->takes_csr(map);
   return !map->bare && map->kind->tile != NULL && scl_tiles_take_csr(map);
 }
 

@@ -12,6 +12,7 @@
 #include "map/kinds.h"
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 /* Rows of a task, and columns of k(x, W) that the kernel computes in one call. */
@@ -119,6 +120,21 @@ static scl_status whiten(scl_map *map, scl_error *error) {
                   scl_instance_name(map->phi), map->count, JITTERS[TRIES - 1], pivot + 1);
 }
 
+/* Whether sections of sparse rows come from the numbers of rows and parameters alone: parameters
+ * near 0 of which at most one number in ten is not 0. */
+static bool are_sparse(const scl_map *map) {
+  const scl_parameters *w = &map->natural.view;
+  const size_t most = w->count * map->dim / 10;
+  size_t filled = 0;
+  if (w->support != NULL || w->reals != map->dim || map->own.sections.pilot != NULL ||
+      !scl_kernel_takes_csr(map->phi))
+    return false;
+  for (size_t t = 0; filled <= most && t < w->count; t++)
+    for (size_t j = 0; j < map->dim; j++)
+      filled += w->weights[(ptrdiff_t)t * w->stride + (ptrdiff_t)j] != 0;
+  return filled <= most;
+}
+
 /* The slot `make`. k is computed between rows, so that shared rows are copied for each
  * parameter. */
 static scl_status section_make(scl_map *map, const scl_map_spec *spec,
@@ -133,6 +149,7 @@ static scl_status section_make(scl_map *map, const scl_map_spec *spec,
     map->pool = NULL;
   }
   SCL_TRY(find_pilot(map, error));
+  map->own.sections.takes_csr = are_sparse(map);
   const scl_const_parameters all = parameters_at(map, 0, map->count);
   SCL_TRY(scl_prepare(map->phi, NULL, &all, SCL_DTYPE_FLOAT64, &map->own.sections.prepared, error));
   return spec->whiten ? whiten(map, error) : SCL_STATUS_OK;
@@ -146,7 +163,9 @@ typedef struct application {
   const scl_map_request *request; /* its rows and columns are those of x and phi */
   size_t begin, end;              /* columns of k needed: whitened features need all before them */
   double *scratch;
-  size_t scratch_each; /* numbers for each thread: rows of x, then of k */
+  size_t scratch_each; /* numbers for each thread: rows of k, then of x */
+  size_t tall;         /* rows of a task */
+  bool sparse;         /* rows are read without their zeros */
 } application;
 
 /* Rows first .. first+rows-1 of x as packed float64. */
@@ -211,14 +230,35 @@ static scl_status refuse_value(const application *job, const double *k, size_t n
                   job->begin + at % width + 1, scl_instance_name(job->map->phi), k[at]);
 }
 
-/* One task. Row i of k is k(x_i, W) of columns begin .. end-1; whitening solves L f = k for each
- * row in place, for which it needs all columns before the last one wanted. */
-static scl_status section_rows(void *context, size_t index, scl_error *error) {
-  const application *job = context;
+static bool section_takes_csr(const scl_map *map) { return map->own.sections.takes_csr; }
+
+/* The parameters for sparse rows, made once. Threads may share a map. */
+static scl_status open_sparse(const scl_map *map, scl_error *error) {
+  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+  const scl_const_parameters w = parameters_at(map, 0, map->count);
+  scl_status status = SCL_STATUS_OK;
+  (void)pthread_mutex_lock(&making);
+  if (map->own.sections.sparse == NULL && map->own.sections.takes_csr)
+    status =
+        scl_kernel_pair_set(map->phi, &w, &((scl_map *)(uintptr_t)map)->own.sections.sparse, error);
+  (void)pthread_mutex_unlock(&making);
+  return status;
+}
+
+/* k (rows x width) of rows first .. first+rows-1 of the request. */
+static scl_status sparse_sections(const application *job, size_t first, size_t rows, double *k,
+                                  size_t width, scl_error *error) {
   const scl_map *map = job->map;
-  const size_t first = index * TILE_ROWS, rows = scl_min(TILE_ROWS, job->request->rows - first),
-               width = job->end - job->begin;
-  double *x = job->scratch + scl_pool_worker() * job->scratch_each, *k = x + TILE_ROWS * map->dim;
+  scl_csr some = job->request->csr;
+  some.starts += first;
+  some.rows = rows;
+  return scl_kernel_gram_csr(map->phi, &some, map->own.sections.sparse, job->begin, width, k,
+                             (ptrdiff_t)width, error);
+}
+
+static scl_status dense_sections(const application *job, size_t first, size_t rows, double *x,
+                                 double *k, size_t width, scl_error *error) {
+  const scl_map *map = job->map;
   widen_rows(job, first, rows, x);
   if (map->own.sections.pilot != NULL)
     scl_pilot_subtract(x, (ptrdiff_t)map->dim, rows, map->dim, map->own.sections.pilot, x,
@@ -229,6 +269,21 @@ static scl_status section_rows(void *context, size_t index, scl_error *error) {
         parameters_at(map, job->begin + at, scl_min(TILE_COLUMNS, width - at));
     SCL_TRY(scl_kernel_gram(map->phi, &u, &v, k + at, (ptrdiff_t)width, error));
   }
+  return SCL_STATUS_OK;
+}
+
+/* One task. Row i of k is k(x_i, W) of columns begin .. end-1; whitening solves L f = k for each
+ * row in place, for which it needs all columns before the last one wanted. */
+static scl_status section_rows(void *context, size_t index, scl_error *error) {
+  const application *job = context;
+  const scl_map *map = job->map;
+  const size_t first = index * job->tall, rows = scl_min(job->tall, job->request->rows - first),
+               width = job->end - job->begin;
+  double *k = job->scratch + scl_pool_worker() * job->scratch_each, *x = k + job->tall * width;
+  if (job->sparse)
+    SCL_TRY(sparse_sections(job, first, rows, k, width, error));
+  else
+    SCL_TRY(dense_sections(job, first, rows, x, k, width, error));
   if (!scl_loops_get()->finite_f64(rows * width, k))
     return refuse_value(job, k, rows * width, width, error);
   if (map->own.sections.whitening != NULL) {
@@ -253,13 +308,16 @@ static scl_status section_apply(const scl_map *map, const scl_map_request *reque
                      .begin = map->own.sections.whitening == NULL ? request->first : 0,
                      .end = request->first + request->count};
   const size_t threads = scl_pool_threads();
-  job.scratch_each = (TILE_ROWS * (map->dim + job.end - job.begin) + 7) / 8 * 8;
+  if (request->csr.starts != NULL) SCL_TRY(open_sparse(map, error));
+  job.sparse = request->csr.starts != NULL && map->own.sections.sparse != NULL;
+  job.tall = job.sparse ? TILE_ROWS : scl_min(TILE_ROWS, scl_map_dense_rows(map, TILE_ROWS));
+  job.scratch_each = (job.tall * ((job.sparse ? 0 : map->dim) + job.end - job.begin) + 7) / 8 * 8;
   job.scratch = scl_allocate_array(threads * job.scratch_each, sizeof(double));
   if (job.scratch == NULL)
     return scl_fail_memory(error, threads * job.scratch_each * sizeof(double),
                            "a tile of kernel sections per thread");
   const scl_status status =
-      scl_pool_try((request->rows + TILE_ROWS - 1) / TILE_ROWS, section_rows, &job, error);
+      scl_pool_try((request->rows + job.tall - 1) / job.tall, section_rows, &job, error);
   scl_release(job.scratch);
   return status;
 }
@@ -290,13 +348,15 @@ static bool section_claims(const scl_map *map, const scl_map_spec *spec) {
 
 static void section_release(scl_map *map) {
   scl_prepared_release(&map->own.sections.prepared);
+  scl_pair_set_destroy(map->own.sections.sparse);
   SCL_RELEASE(map->own.sections.whitening, map->own.sections.pilot);
 }
 
 static size_t section_bytes(const scl_map *map) {
   const scl_sections *own = &map->own.sections;
   return (own->whitening == NULL ? 0 : map->count * map->count * sizeof(double)) +
-         (own->pilot == NULL ? 0 : (map->count + 1) * map->dim * sizeof(double));
+         (own->pilot == NULL ? 0 : (map->count + 1) * map->dim * sizeof(double)) +
+         (own->sparse == NULL ? 0 : scl_pair_set_bytes(own->sparse));
 }
 
 static void section_fill_spec(const scl_map *map, scl_map_spec *spec) {
@@ -319,6 +379,7 @@ const scl_map_kind scl_map_kind_section = {.name = "section",
                                            .fill_spec = section_fill_spec,
                                            .features = scl_map_dense_features,
                                            .apply = section_apply,
+                                           .takes_csr = section_takes_csr,
                                            .gram = section_gram,
                                            .induced = section_induced};
 

@@ -58,6 +58,9 @@ struct scl_map_kind {
   /* y of a tile from its z, before scales; or NULL, where `apply` is another function. */
   scl_status (*tile)(const scl_map *map, const scl_map_tile *tile, scl_error *error);
 
+  /* Whether `apply` reads sparse rows without their zeros; or NULL: by the projection, where there
+   * is a slot `tile`. */
+  bool (*takes_csr)(const scl_map *map);
   /* The map whose features these are made of; or NULL. */
   const scl_map *(*inner)(const scl_map *map);
 

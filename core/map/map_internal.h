@@ -41,6 +41,8 @@ typedef struct scl_sections {
   /* For a shift-invariant kernel whose parameters W are far from 0: a point near W (dim numbers),
    * then W less that point (count x dim); or NULL. */
   double *pilot;
+  bool takes_csr;       /* the parameters are sparse, and the kernel takes them so */
+  scl_pair_set *sparse; /* the parameters, for sparse rows: made for the first of them; or NULL */
   scl_prepared_work prepared; /* of the kernel, for the parameters less the pilot */
 } scl_sections;
 

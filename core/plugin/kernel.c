@@ -3,7 +3,6 @@
  * pairs. */
 #include "plugin/kernel.h"
 
-#include "algebra/pairs.h"
 #include "plugin/call.h"
 #include <math.h>
 #include <stdio.h>
@@ -106,6 +105,34 @@ scl_status scl_kernel_gram(const scl_instance *kernel, const scl_const_parameter
                            scl_error *error) {
   SCL_TRY(kernel_check(kernel, u->space, error));
   return kernel_gram(kernel, u, v, out, stride, error);
+}
+
+/* ---- sparse rows */
+
+bool scl_kernel_takes_csr(const scl_instance *kernel) {
+  simple_form form;
+  open_simple(kernel, &form);
+  return (table_of(kernel)->spaces & SCL_BIT(SCL_SPACE_DENSE)) != 0 &&
+         scl_pair_kernel_takes_csr(&form.pairs);
+}
+
+scl_status scl_kernel_pair_set(const scl_instance *kernel, const scl_const_parameters *v,
+                               scl_pair_set **out, scl_error *error) {
+  simple_form form;
+  SCL_TRY(kernel_check(kernel, v->space, error));
+  open_simple(kernel, &form);
+  return scl_pair_set_create(&form.pairs, v, out, error);
+}
+
+scl_status scl_kernel_gram_csr(const scl_instance *kernel, const scl_csr *rows,
+                               const scl_pair_set *set, size_t first, size_t count, double *out,
+                               ptrdiff_t stride, scl_error *error) {
+  simple_form form;
+  scl_call call;
+  scl_call_enter(&call, kernel->component, "finish", error);
+  open_simple(kernel, &form);
+  return scl_call_leave(
+      &call, scl_pair_set_gram(&form.pairs, rows, set, first, count, out, stride, error));
 }
 
 scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_parameters *u,

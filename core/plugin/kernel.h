@@ -3,6 +3,7 @@
 #ifndef SCULLERY_KERNEL_H
 #define SCULLERY_KERNEL_H
 
+#include "algebra/pairs_csr.h"
 #include "plugin/instance.h"
 
 /* The parameter spaces on which it is defined, as SCL_BIT(SCL_SPACE_...). */
@@ -14,6 +15,14 @@ uint32_t scl_kernel_spaces(const scl_instance *kernel);
 scl_status scl_kernel_gram(const scl_instance *kernel, const scl_const_parameters *u,
                            const scl_const_parameters *v, double *out, ptrdiff_t stride,
                            scl_error *error);
+/* The same between sparse rows of data and rows v that are kept for it (algebra/pairs_csr.h), for
+ * kernels of which _takes_csr is true. */
+bool scl_kernel_takes_csr(const scl_instance *kernel);
+scl_status scl_kernel_pair_set(const scl_instance *kernel, const scl_const_parameters *v,
+                               scl_pair_set **out, scl_error *error);
+scl_status scl_kernel_gram_csr(const scl_instance *kernel, const scl_csr *rows,
+                               const scl_pair_set *set, size_t first, size_t count, double *out,
+                               ptrdiff_t stride, scl_error *error);
 scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_parameters *u,
                                double *out, scl_error *error);
 /* Single slots of the simple form, for checks. The kernel must have finish and move; scale is 1 if

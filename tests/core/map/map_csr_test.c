@@ -311,6 +311,66 @@ static void test_degrees(void) {
   }
 }
 
+/* ------------------------------------------------------------ sparse landmarks */
+
+/* Every third column of the rows: about one number in 15. */
+static rows thinned_rows(const rows *from) {
+  scl_error error = {0};
+  rows out;
+  require(scl_matrix_copy(&from->x, SCL_DTYPE_FLOAT64, &out.x, &error), "rows", &error);
+  for (size_t i = 0; i < ROWS; i++)
+    for (size_t j = 0; j < out.x.cols; j++)
+      if (j % 3 != 0) scl_matrix_set(&out.x, i, j, 0);
+  require(scl_csr_of_matrix(&out.x, &out.csr, &error), "sparse rows", &error);
+  return out;
+}
+
+/* Sections whose parameters are 40 of the rows themselves. */
+static void compare_sections(const char *kernel, const rows *r, bool must_take) {
+  scl_instance *sampler = make("sampler", "gaussian"), *phi = NULL;
+  scl_matrix landmarks = r->x;
+  landmarks.data = (double *)landmarks.data + 6 * landmarks.row_stride;
+  landmarks.rows = 40;
+  for (int whiten = 0; whiten < 2; whiten++) {
+    scl_map *map;
+    char what[200];
+    scl_error error = {0};
+    const scl_status status = scl_instance_from_text("kernel", kernel, &phi, &error);
+    if (must_take) require(status, kernel, &error);
+    if (status != SCL_STATUS_OK) break; /* it needs parts */
+    const scl_map_spec spec = {.sampler = sampler,
+                               .phi = phi,
+                               .dim = r->x.cols,
+                               .parameters = &landmarks,
+                               .whiten = whiten};
+    (void)snprintf(what, sizeof what, "sections of %s, %zu columns%s", kernel, r->x.cols,
+                   whiten ? ", whitened" : "");
+    if (scl_map_create(&spec, &map, NULL) == SCL_STATUS_OK) {
+      expect(!must_take || scl_map_takes_csr(map), what, 0, 0, 1);
+      compare_numbers(map, r, whiten ? 1e-6 : 1e-11, what); /* whitening magnifies rounding */
+      scl_map_destroy(map);
+    }
+    scl_instance_release(phi);
+  }
+  scl_instance_release(sampler);
+}
+
+static void test_landmarks(void) {
+  static const char *const simple[] = {
+      "gaussian", "gaussian{width = 3}",    "laplacian", "laplacian{gamma = 0.01}",
+      "linear",   "polynomial{degree = 3}", "angular",   "arccos{order = 1}",
+      "hat"};
+  names kernels = names_of(SCL_KIND_KERNEL);
+  for (size_t i = 2; i < DIMS; i++) {
+    rows r = thinned_rows(&made[i][0]);
+    for (size_t k = 0; k < sizeof simple / sizeof *simple; k++)
+      compare_sections(simple[k], &r, true);
+    for (size_t k = 0; k < kernels.count; k++)
+      compare_sections(kernels.name[k], &r, false);
+    release_rows(&r);
+  }
+}
+
 /* ------------------------------------------------------------ weights drawn by columns */
 
 /* The features of some maps with stored weights, against those with weights drawn by columns, of
@@ -435,6 +495,7 @@ int main(void) {
     made[i][1] = make_rows(dims[i], SCL_DTYPE_FLOAT32);
   }
   test_shapes();
+  test_landmarks();
   test_drawn();
   test_many_columns();
   test_degrees();
