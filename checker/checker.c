@@ -17,5 +17,6 @@ __attribute__((visibility("default"))) int luaopen_scullery_checker(lua_State *L
   scl_checker_open_sums(L);
   scl_checker_open_metric(L);
   scl_checker_open_loss(L);
+  scl_checker_open_domain(L);
   return 1;
 }

@@ -11,8 +11,8 @@
 enum { MOST_ARRAYS = 3, MOST_NUMBERS = 1 << 20 };
 
 static const char *const functions[] = {"value",    "slope",       "curvature", "conjugate",
-                                        "proximal", "probability", NULL};
-enum { PROXIMAL = 4, PROBABILITY = 5 };
+                                        "proximal", "probability", "mean",      NULL};
+enum { PROXIMAL = 4, PROBABILITY, MEAN };
 
 /* One call: the arrays that it reads, and the one that it writes. */
 typedef struct loss_call {
@@ -60,7 +60,7 @@ static int call_loss(lua_State *L) {
     if (lua_istable(L, place)) read_list(L, place, c, at_start, false);
   luaL_argcheck(L,
                 c->arrays == (function == PROXIMAL      ? 3u
-                              : function == PROBABILITY ? 1u
+                              : function >= PROBABILITY ? 1u
                                                         : 2u),
                 4, "another number of lists");
   scl_lua_check(L, scl_guarded_create(c->count * sizeof(double), at_start, &c->out, &error),
@@ -69,9 +69,10 @@ static int call_loss(lua_State *L) {
                *t = (const void *)c->in[2].bytes;
   double *out = (void *)(in_place ? c->in[0].bytes : c->out.bytes);
   const scl_status status =
-      function == PROXIMAL ? scl_loss_proximal(loss, c->count, first, y, t, out, &error)
-      : function == PROBABILITY
-          ? scl_loss_probability(loss, c->count, first, out, &error)
+      function == PROXIMAL      ? scl_loss_proximal(loss, c->count, first, y, t, out, &error)
+      : function == PROBABILITY ? scl_loss_probability(loss, c->count, first, out, &error)
+      : function == MEAN
+          ? scl_loss_mean(loss, c->count, first, out, &error)
           : scl_loss_call(loss, (scl_loss_slot)function, c->count, first, y, out, &error);
   scl_lua_check(L, status, &error);
   if (!scl_guarded_untouched(in_place ? &c->in[0] : &c->out))
@@ -100,6 +101,7 @@ static int loss_facts(lua_State *L) {
   scl_lua_set_boolean(L, "conjugate", scl_loss_offers(loss, SCL_LOSS_SLOT_CONJUGATE));
   scl_lua_set_boolean(L, "proximal", scl_loss_has_proximal(loss));
   scl_lua_set_boolean(L, "probability", scl_loss_has_probability(loss));
+  scl_lua_set_boolean(L, "mean", scl_loss_has_mean(loss));
   return 1;
 }
 

@@ -147,6 +147,19 @@ function Subject:far_variants()
   return list
 end
 
+-- The rows of X, each over its length; a row of zeros becomes the first unit row.
+local function unit_rows(X)
+  local made = X:copy()
+  for i = 1, X:rows() do
+    local row = X:slice(i, i)
+    local length = row:norm()
+    for j = 1, X:cols() do
+      made:set(i, j, length > 0 and row:get(1, j) / length or j == 1 and 1 or 0)
+    end
+  end
+  return made
+end
+
 -- ---------------------------------------------------------------- what components say
 
 local function instance(component) return components.instance(component) end
@@ -332,14 +345,33 @@ function subject.use(component, seed, rows)
   return use_solver(component, X, seed)
 end
 
---- subject.rows(f, X): X, or |X| where f(X) refuses numbers below 0 and f(|X|) does not. What it
---- refuses once alone (no memory, Ctrl-C) is raised.
+--- subject.into(domain, X): a matrix of the size of X, each of whose numbers is in the domain
+--- (core.domain; nil: any) and depends on that of X alone; rows of length 1 where it asks for them.
+function subject.into(domain, X)
+  if not domain then return X end
+  local low, high = domain.low, domain.high
+  local made = X
+  if low > -math.huge and high < math.huge then
+    made = X:map(function(x) return low + (high - low) / (1 + math.exp(-x)) end)
+  elseif low > -math.huge then
+    made = X:abs() + (low + (domain.low_open and 1e-9 or 0))
+  elseif high < math.huge then
+    made = X:abs() * -1 + (high - (domain.high_open and 1e-9 or 0))
+  end
+  return domain.unit and unit_rows(made) or made
+end
+
+--- subject.rows(f, X): X; or, where f(X) refuses it, the first of |X|, rows of length 1 of both,
+--- and numbers from 0 to 1 that f does not refuse. What it refuses once alone (no memory, Ctrl-C)
+--- is raised.
 function subject.rows(f, X)
-  local ok, message = pcall(f, X)
-  if ok then return X end
-  if pcall(f, X) then error(message, 0) end
-  f(X:abs())
-  return X:abs()
+  local between = X:map(function(x) return 1 / (1 + math.exp(-x)) end)
+  for _, rows in ipairs{ X, X:abs(), unit_rows(X), unit_rows(X:abs()), between } do
+    local ok, message = pcall(f, rows)
+    if ok then return rows end
+    if pcall(f, rows) then error(message, 0) end
+  end
+  f(X)
 end
 
 return subject

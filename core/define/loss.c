@@ -1,5 +1,5 @@
-/* Losses of a script's functions (sc.loss.define): value, slope, curvature, conjugate, proximal and
- * probability, and facts. A function is called for each number. lua/scullery/compose/define.lua
+/* Losses of a script's functions (sc.loss.define): value, slope, curvature, conjugate, proximal,
+ * probability and mean, and facts. A function is called for each number. lua/scullery/compose/define.lua
  * makes the slope, and the curvature, that the script does not give. */
 #include "define/define.h"
 
@@ -31,6 +31,10 @@ static void loss_probability(const void *self, size_t count, const double *f, do
   scl_defined_fill(self, "probability", count, out, "vo", f);
 }
 
+static void loss_mean(const void *self, size_t count, const double *f, double *out) {
+  scl_defined_fill(self, "mean", count, out, "vo", f);
+}
+
 static const scl_ability_loss_curvature curvature = {SCL_HEAD(scl_ability_loss_curvature),
                                                      .curvature = loss_curvature};
 static const scl_ability_loss_conjugate conjugate = {SCL_HEAD(scl_ability_loss_conjugate),
@@ -39,6 +43,7 @@ static const scl_ability_loss_proximal proximal = {SCL_HEAD(scl_ability_loss_pro
                                                    .proximal = loss_proximal};
 static const scl_ability_loss_probability probability = {SCL_HEAD(scl_ability_loss_probability),
                                                          .probability = loss_probability};
+static const scl_ability_loss_mean mean = {SCL_HEAD(scl_ability_loss_mean), .mean = loss_mean};
 
 /* The facts that may be functions of the options. */
 static int complete_loss(lua_State *L) {
@@ -80,6 +85,7 @@ static void describe_loss(lua_State *L, int fields, scl_definition *d) {
     scl_define_offer(d, SCL_ABILITY_LOSS_PROXIMAL, &proximal);
   if (scl_define_has(L, fields, "probability"))
     scl_define_offer(d, SCL_ABILITY_LOSS_PROBABILITY, &probability);
+  if (scl_define_has(L, fields, "mean")) scl_define_offer(d, SCL_ABILITY_LOSS_MEAN, &mean);
 }
 
 const scl_define_kind scl_define_loss = {sizeof(defined_loss), describe_loss, complete_loss, NULL};

@@ -258,6 +258,23 @@ scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *
   return status;
 }
 
+scl_status scl_loss_means(const scl_instance *solver, const scl_matrix *decisions, scl_matrix *out,
+                          bool *said, scl_error *error) {
+  const size_t c = decisions->cols;
+  double *row = scl_allocate_array(c + 1, sizeof *row);
+  if (row == NULL) return scl_fail_memory(error, c * sizeof *row, "means");
+  *said = true;
+  *out = (scl_matrix){0};
+  scl_status status = scl_matrix_create_raw(decisions->rows, c, SCL_DTYPE_FLOAT64, out, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && *said && i < decisions->rows; i++) {
+    copy_row(decisions, i, row);
+    status = scl_solver_means(solver, c, row, scl_matrix_row(out, i), said, error);
+  }
+  scl_release(row);
+  if (status != SCL_STATUS_OK || !*said) scl_matrix_release(out);
+  return status;
+}
+
 /* ------------------------------------------------------------ candidates */
 
 /* Called with the decisions of one row of the source: count x c numbers, without intercepts. */

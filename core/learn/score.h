@@ -24,6 +24,11 @@ scl_status scl_losses(const scl_instance *solver, const scl_matrix *decisions,
 scl_status scl_loss_probabilities(const scl_instance *solver, const scl_matrix *decisions,
                                   scl_matrix *out, bool *said, scl_error *error);
 
+/* out (n x c, made here) = the means of the targets at the decisions, by the solver's loss. *said =
+ * false, and no result, if the decisions are the predictions. */
+scl_status scl_loss_means(const scl_instance *solver, const scl_matrix *decisions, scl_matrix *out,
+                          bool *said, scl_error *error);
+
 /* Candidates to compare on rows. Each group (fold) has its own version of every candidate, fitted
  * without the rows of that group. Either all candidates are coefficients, or all are models. */
 typedef struct scl_candidate {

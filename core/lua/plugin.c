@@ -101,24 +101,25 @@ static int plugin_settings(lua_State *L) {
 /* core.solver_facts(solver) -> { path_option = the option that the solver takes many values of at
  * once, or nil, penalty = "none", "l2", "l1", "box" or "rkhs", wants_intercept = whether it fits a
  * constant, makes_models = whether its models are not linear in the features, has_loss = whether it
- * states its loss, by_sums = whether it solves from the sums over rows alone, shares_tiles = whether
- * processes can share its matrices, reads_csr = whether it reads compressed sparse rows } */
+ * states its loss, gives_means = whether that turns scores of a regression into means, by_sums =
+ * whether it solves from the sums over rows alone, shares_tiles = whether processes can share its
+ * matrices, reads_csr = whether it reads compressed sparse rows } */
 static int solver_facts(lua_State *L) {
   static const char *const names[] = {"none", "l2", "l1", "box", "rkhs"};
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   const scl_penalty penalty = scl_solver_penalty(solver);
   /* sums do not depend on the numbers of rows and features */
   const scl_problem sums = {.head = SCL_HEAD(scl_problem), .rows = 2, .features = 1, .exact = 2};
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 9);
   SCL_LUA_TEXTS(
       L, {"path_option", scl_solver_path_option(solver)},
       {"penalty", (unsigned)penalty < sizeof names / sizeof *names ? names[penalty] : "none"});
-  SCL_LUA_BOOLEANS(L, {"wants_intercept", scl_solver_wants_intercept(solver)},
-                   {"makes_models", scl_solver_makes_models(solver)},
-                   {"has_loss", scl_solver_has_loss(solver)},
-                   {"reads_csr", scl_solver_reads_csr(solver)},
-                   {"by_sums", scl_solver_needs_normal_alone(solver, &sums, NULL, 0, 0)},
-                   {"shares_tiles", scl_solver_shares_tiles(solver)});
+  SCL_LUA_BOOLEANS(
+      L, {"wants_intercept", scl_solver_wants_intercept(solver)},
+      {"makes_models", scl_solver_makes_models(solver)}, {"has_loss", scl_solver_has_loss(solver)},
+      {"reads_csr", scl_solver_reads_csr(solver)}, {"gives_means", scl_solver_gives_means(solver)},
+      {"by_sums", scl_solver_needs_normal_alone(solver, &sums, NULL, 0, 0)},
+      {"shares_tiles", scl_solver_shares_tiles(solver)});
   return 1;
 }
 

@@ -69,7 +69,8 @@ static scl_target_form read_form(lua_State *L, int place) {
 
 /* core.predict(source, model, "scores" | "labels" | "probabilities"[, sigmoids, curves or solver])
  * -> a row for each row of the source. model: {stages, map, learnt or weights, intercept and pilot,
- * dtype, block, task, classes, form}. In place of the source: scores that were predicted before. */
+ * dtype, block, task, classes, form}. solver: also one whose loss turns the scores of a regression
+ * into means, for "labels". In place of the source: scores that were predicted before. */
 static int predict(lua_State *L) {
   static const char *const words[] = {"scores", "labels", "probabilities", NULL};
   const scl_prediction what = (scl_prediction)luaL_checkoption(L, 3, NULL, words);
@@ -84,6 +85,8 @@ static int predict(lua_State *L) {
     fitted.classes = scl_lua_check_classes(L, classes, false);
   const int form = push_field(L, "form");
   if (what == SCL_PREDICT_LABELS && !labels && form != 0) fitted.form = read_form(L, form);
+  if (what == SCL_PREDICT_LABELS && !labels && !lua_isnoneornil(L, 4))
+    fitted.means = scl_lua_check_instance(L, 4, SCL_KIND_SOLVER);
   if (what == SCL_PREDICT_PROBABILITIES && lua_type(L, 4) != LUA_TTABLE) {
     fitted.by_loss = scl_lua_check_instance(L, 4, SCL_KIND_SOLVER);
   } else if (what == SCL_PREDICT_PROBABILITIES) { /* one for each score of a row */

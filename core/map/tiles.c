@@ -6,6 +6,7 @@
 #include "base/loops.h"
 #include "base/pool.h"
 #include "plugin/blocks.h"
+#include "plugin/domain.h"
 
 /* A task is TILE_ROWS rows by about TILE_PARAMETERS parameters, small enough to stay in cache from
  * projection to scale. With shared rows a task projects POOL_ROWS rows on all of them and goes
@@ -197,6 +198,9 @@ static scl_status set_sources(const tiling *job, scl_map_tile *tile, scl_error *
     tile->x.csr = rows_of(&request->csr, tile->first_row, tile->rows);
   else
     tile->x.x = scl_at(request->x, map->dtype, (ptrdiff_t)tile->first_row * request->x_stride);
+  if (job->filled || !sparse)
+    SCL_TRY(scl_domain_check_rows(map->sampler, tile->x.x, map->dtype, tile->rows, map->dim,
+                                  tile->x.x_stride, error));
   SCL_TRY(prepare_source(tile, &tile->x, error));
   if (map->variance == NULL) return SCL_STATUS_OK;
   if (job->squares.starts != NULL)
@@ -230,8 +234,10 @@ static scl_status tiles_task(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Rows that a sampler's domain may refuse are made dense. */
 bool scl_tiles_take_csr(const scl_map *map) {
-  return scl_projection_takes_csr(map->projection) &&
+  return scl_instance_ability(map->sampler, SCL_ABILITY_DOMAIN) == NULL &&
+         scl_projection_takes_csr(map->projection) &&
          (map->variance == NULL || scl_projection_takes_csr(map->variance));
 }
 

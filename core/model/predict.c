@@ -37,13 +37,31 @@ static scl_status predict_probabilities(const scl_fitted *f, const scl_matrix *s
   return scl_fail(error, SCL_STATUS_NUMERIC, "the solver's loss gives no probabilities for a row");
 }
 
+/* Values of a regression: the means at the scores, if the loss says so, on the scale of the
+ * data. */
+static scl_status predict_values(const scl_fitted *f, const scl_matrix *scores, scl_matrix *out,
+                                 scl_error *error) {
+  scl_matrix means = {0};
+  bool known = false;
+  if (f->means != NULL) SCL_TRY(scl_loss_means(f->means, scores, &means, &known, error));
+  if (f->means != NULL && !known)
+    return scl_fail(error, SCL_STATUS_NUMERIC, "the solver's loss gives no mean for a row");
+  const scl_matrix *values = known ? &means : scores;
+  scl_status status = SCL_STATUS_OK;
+  if (f->form.count > 0)
+    status = scl_target_form_undo(&f->form, values, out, error);
+  else
+    *out = scl_matrix_share(values);
+  scl_matrix_release(&means);
+  return status;
+}
+
 scl_status scl_predict_from(const scl_fitted *f, const scl_matrix *scores, scl_prediction what,
                             scl_matrix *out, scl_error *error) {
   if (what == SCL_PREDICT_PROBABILITIES) return predict_probabilities(f, scores, out, error);
   if (what == SCL_PREDICT_LABELS && f->classes.count > 0)
     return scl_decide_labels(scores, &f->classes, out, error);
-  if (what == SCL_PREDICT_LABELS && f->form.count > 0)
-    return scl_target_form_undo(&f->form, scores, out, error);
+  if (what == SCL_PREDICT_LABELS) return predict_values(f, scores, out, error);
   *out = scl_matrix_share(scores); /* the predictions are the scores themselves */
   return SCL_STATUS_OK;
 }
@@ -58,12 +76,23 @@ scl_status scl_predict(const scl_fitted *f, scl_source *source, scl_prediction w
 }
 
 /* An ability cannot be asked without a row: scores of 0 stand for one. */
-scl_status scl_loss_has_probabilities(const scl_instance *solver, size_t targets, bool *out,
-                                      scl_error *error) {
-  scl_matrix zeros, probabilities;
+static scl_status ask(scl_status (*ability)(const scl_instance *, const scl_matrix *, scl_matrix *,
+                                            bool *, scl_error *),
+                      const scl_instance *solver, size_t targets, bool *out, scl_error *error) {
+  scl_matrix zeros, result;
   SCL_TRY(scl_matrix_create(1, targets, SCL_DTYPE_FLOAT64, &zeros, error));
-  const scl_status status = scl_loss_probabilities(solver, &zeros, &probabilities, out, error);
-  if (status == SCL_STATUS_OK && *out) scl_matrix_release(&probabilities);
+  const scl_status status = ability(solver, &zeros, &result, out, error);
+  if (status == SCL_STATUS_OK && *out) scl_matrix_release(&result);
   scl_matrix_release(&zeros);
   return status;
+}
+
+scl_status scl_loss_has_probabilities(const scl_instance *solver, size_t targets, bool *out,
+                                      scl_error *error) {
+  return ask(scl_loss_probabilities, solver, targets, out, error);
+}
+
+scl_status scl_loss_has_means(const scl_instance *solver, size_t targets, bool *out,
+                              scl_error *error) {
+  return ask(scl_loss_means, solver, targets, out, error);
 }

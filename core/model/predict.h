@@ -25,6 +25,7 @@ typedef struct scl_fitted {
   const scl_platt *sigmoids;   /* of calibrated probabilities, c of them, or NULL */
   const scl_isotonic *curves;  /* the same by isotonic regression, or NULL */
   const scl_instance *by_loss; /* the solver whose loss gives probabilities, or NULL */
+  const scl_instance *means;   /* the solver whose loss turns scores into values, or NULL */
   scl_target_form form;        /* is undone in the values of a regression, not in its scores */
   const char *doing;           /* for progress; NULL shows none */
 } scl_fitted;
@@ -43,6 +44,9 @@ scl_status scl_predict(const scl_fitted *fitted, scl_source *source, scl_predict
 /* The same from scores that were predicted before. The caller releases *out. */
 scl_status scl_predict_from(const scl_fitted *fitted, const scl_matrix *scores, scl_prediction what,
                             scl_matrix *out, scl_error *error);
+/* *out = whether the loss of a solver turns the scores of a regression into means. */
+scl_status scl_loss_has_means(const scl_instance *solver, size_t targets, bool *out,
+                              scl_error *error);
 /* *out = whether the loss of a solver gives probabilities. */
 scl_status scl_loss_has_probabilities(const scl_instance *solver, size_t targets, bool *out,
                                       scl_error *error);

@@ -40,7 +40,8 @@ static scl_status prepare_fitted(scl_predictor *p, scl_error *error) {
                            .sigmoids = r->sigmoids,
                            .curves = r->curves,
                            .form = r->form,
-                           .by_loss = r->by_loss ? r->solver : NULL};
+                           .by_loss = r->by_loss ? r->solver : NULL,
+                           .means = r->means ? r->solver : NULL};
   return SCL_STATUS_OK;
 }
 

@@ -502,7 +502,10 @@ static scl_status read_solution(scl_saved *saved, const cJSON *model, const reci
   if (targets != out->targets)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the number of targets: %zu, where %zu belongs",
                     targets, out->targets);
-  if (!out->classification) return read_form(saved, fields, out, error);
+  if (!out->classification) {
+    SCL_TRY(scl_loss_has_means(out->solver, out->targets, &out->means, error));
+    return read_form(saved, fields, out, error);
+  }
   SCL_TRY(read_classes(saved, fields, out, error));
   return read_calibration(saved, fields, out, error);
 }

@@ -33,6 +33,7 @@ typedef struct scl_restored {
   scl_platt *sigmoids;       /* calibrated probabilities, or NULL */
   scl_isotonic *curves;      /* the same by isotonic regression, or NULL */
   bool by_loss;              /* probabilities are those of the solver's loss */
+  bool means;                /* values of a regression are means, by the solver's loss */
   scl_target_form form;      /* of a regression */
   char **names;              /* of the columns, NULL: they have none */
   scl_text_encoder *encoder; /* of the texts that are the rows; NULL: rows are numbers */

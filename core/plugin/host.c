@@ -187,7 +187,8 @@ static scl_host table = {SCL_HEAD(scl_host),
                          .scratch = host_scratch,
                          .name = "scullery",
                          .version = SCULLERY_VERSION,
-                         .fail_call = host_fail_call};
+                         .fail_call = host_fail_call,
+                         .divide_rows = scl_host_divide_rows};
 
 /* The vector functions depend on the machine, and are set when the table is first asked for. */
 static void set_math(void) { table.math = &scl_loops_get()->math; }

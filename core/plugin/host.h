@@ -6,6 +6,9 @@
 
 /* The table, with the vector functions of this machine. */
 const scl_host *scl_host_get(void);
+/* scl_host.divide_rows (divide.c). */
+scl_status scl_host_divide_rows(const scl_rows *rows, const scl_division *division, void *context,
+                                scl_error *error);
 extern const scl_parts scl_service_parts;
 extern const scl_pilot_service scl_service_pilot;
 /* Set the function that receives the lines of scl_host.log, as "sampler.gaussian: ..."; NULL: they

@@ -4,6 +4,7 @@
 #include "plugin/kernel.h"
 
 #include "plugin/call.h"
+#include "plugin/domain.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,14 @@ static scl_status kernel_check(const scl_instance *kernel, scl_space space, scl_
                   "give the width itself",
                   scl_instance_name(kernel),
                   scl_settings_text(&kernel->settings, text, sizeof text));
+}
+
+/* Rows of data, and dense parameters, must be in the kernel's domain. */
+static scl_status check_rows(const scl_instance *kernel, const scl_const_parameters *rows,
+                             scl_error *error) {
+  if (rows->space != SCL_SPACE_DENSE) return SCL_STATUS_OK;
+  return scl_domain_check_rows(kernel, rows->weights, SCL_DTYPE_FLOAT64, rows->count, rows->dim,
+                               rows->stride, error);
 }
 
 /* A simple kernel as algebra/pairs.h takes it: a copy of its table, whose slots finish and move are
@@ -104,6 +113,8 @@ scl_status scl_kernel_gram(const scl_instance *kernel, const scl_const_parameter
                            const scl_const_parameters *v, double *out, ptrdiff_t stride,
                            scl_error *error) {
   SCL_TRY(kernel_check(kernel, u->space, error));
+  SCL_TRY(check_rows(kernel, u, error));
+  if (v->prepared == NULL) SCL_TRY(check_rows(kernel, v, error)); /* else seen before */
   return kernel_gram(kernel, u, v, out, stride, error);
 }
 
@@ -139,6 +150,7 @@ scl_status scl_kernel_diagonal(const scl_instance *kernel, const scl_const_param
                                double *out, scl_error *error) {
   const scl_kernel *table = table_of(kernel);
   SCL_TRY(kernel_check(kernel, u->space, error));
+  SCL_TRY(check_rows(kernel, u, error));
   scl_call call;
   if (table->gram == NULL || table->diagonal != NULL) {
     scl_call_enter(&call, kernel->component, table->gram == NULL ? "finish" : "diagonal", error);

@@ -44,6 +44,10 @@ bool scl_loss_has_probability(const scl_instance *loss) {
   return scl_instance_ability(loss, SCL_ABILITY_LOSS_PROBABILITY) != NULL;
 }
 
+bool scl_loss_has_mean(const scl_instance *loss) {
+  return scl_instance_ability(loss, SCL_ABILITY_LOSS_MEAN) != NULL;
+}
+
 /* ------------------------------------------------------------ facts */
 
 scl_status scl_loss_facts_of(const scl_instance *loss, scl_loss_facts *out, scl_error *error) {
@@ -168,6 +172,17 @@ scl_status scl_loss_probability(const scl_instance *loss, size_t count, const do
   return SCL_STATUS_OK;
 }
 
+scl_status scl_loss_mean(const scl_instance *loss, size_t count, const double *f, double *out,
+                         scl_error *error) {
+  const scl_ability_loss_mean *own = scl_instance_ability(loss, SCL_ABILITY_LOSS_MEAN);
+  scl_call call;
+  if (own == NULL) return not_offered(loss, "mean", error);
+  scl_call_enter(&call, loss->component, "mean", error);
+  own->mean(loss->self, count, f, out);
+  SCL_TRY(scl_call_leave(&call, SCL_STATUS_OK));
+  return check_results(loss, "mean", count, out, true, error);
+}
+
 /* ------------------------------------------------------------ the service */
 
 /* *out = the instance of a part, which must be a loss. */
@@ -215,8 +230,19 @@ static scl_status part_probability(const scl_part *part, size_t count, const dou
   return scl_loss_probability(loss, count, f, out, error);
 }
 
-const scl_loss_service scl_service_losses = {
-    SCL_HEAD(scl_loss_service),  .facts = part_facts,
-    .value = part_value,         .slope = part_slope,
-    .curvature = part_curvature, .conjugate = part_conjugate,
-    .proximal = part_proximal,   .probability = part_probability};
+static scl_status part_mean(const scl_part *part, size_t count, const double *f, double *out,
+                            scl_error *error) {
+  const scl_instance *loss = NULL;
+  SCL_TRY(loss_of(part, &loss, error));
+  return scl_loss_mean(loss, count, f, out, error);
+}
+
+const scl_loss_service scl_service_losses = {SCL_HEAD(scl_loss_service),
+                                             .facts = part_facts,
+                                             .value = part_value,
+                                             .slope = part_slope,
+                                             .curvature = part_curvature,
+                                             .conjugate = part_conjugate,
+                                             .proximal = part_proximal,
+                                             .probability = part_probability,
+                                             .mean = part_mean};

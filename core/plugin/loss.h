@@ -18,6 +18,7 @@ bool scl_loss_offers(const scl_instance *loss, scl_loss_slot slot);
 /* Whether it finds proximal steps and probabilities by a function of its own. */
 bool scl_loss_has_proximal(const scl_instance *loss);
 bool scl_loss_has_probability(const scl_instance *loss);
+bool scl_loss_has_mean(const scl_instance *loss);
 
 /* The facts, for the options of this instance. SCL_STATUS_INTERNAL: they contradict each other. */
 scl_status scl_loss_facts_of(const scl_instance *loss, scl_loss_facts *out, scl_error *error);
@@ -28,6 +29,8 @@ scl_status scl_loss_call(const scl_instance *loss, scl_loss_slot slot, size_t co
 /* The same for proximal steps: by the loss, else by bisection of its slope. */
 scl_status scl_loss_proximal(const scl_instance *loss, size_t count, const double *z,
                              const double *y, const double *t, double *out, scl_error *error);
+scl_status scl_loss_mean(const scl_instance *loss, size_t count, const double *f, double *out,
+                         scl_error *error);
 scl_status scl_loss_probability(const scl_instance *loss, size_t count, const double *f,
                                 double *out, scl_error *error);
 

@@ -5,6 +5,7 @@
 #include "plugin/blocks.h"
 #include "plugin/call.h"
 #include "plugin/check.h"
+#include "plugin/domain.h"
 #include <math.h>
 #include <string.h>
 
@@ -162,6 +163,7 @@ scl_status scl_nonlinearity_apply(const scl_instance *phi, const scl_const_block
                                   const scl_block *out, scl_error *error) {
   const scl_nonlinearity *table = table_of(phi);
   scl_shape shape;
+  SCL_TRY(scl_domain_check_block(phi, z, error));
   if (table->apply == NULL) return apply_block(phi, z, NULL, out, error);
   SCL_TRY(scl_nonlinearity_shape(phi, &shape, error));
   if (scl_takes(shape.dtypes, z->dtype)) return apply_block(phi, z, NULL, out, error);

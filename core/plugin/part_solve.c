@@ -1,31 +1,38 @@
-/* scl_parts.solve: a solver that was given as an option solves the problem of the solver that has
- * it, also with other row weights. */
+/* scl_parts.solve and fit: a solver that was given as an option solves the problem of the solver
+ * that has it, also with other row weights and targets. */
 #include "plugin/host.h"
 
+#include "plugin/part_model.h"
 #include "plugin/solver.h"
 #include "plugin/tables.h"
 #include <math.h>
 #include <string.h>
 
-/* A problem with other row weights w (n): the verbs are those of the problem `of`, except where
- * they give or use weights. */
+/* A problem with other row weights (n) or targets (n x c): the verbs are those of the problem `of`,
+ * except where they give or use these. */
 typedef struct weighted {
   scl_problem problem; /* first: what the solver gets */
   const scl_problem *of;
-  const double *weights;
+  const double *weights, *targets; /* NULL: those of `of` */
+  double *sums;                    /* D x c and c: of the last normal equations; NULL: none yet */
 } weighted;
 
-static const weighted *weighted_of(const scl_problem *problem) { return (const void *)problem; }
+static weighted *weighted_of(const scl_problem *problem) { return (weighted *)(uintptr_t)problem; }
 
 static scl_status responses(const scl_problem *problem, double *targets, double *weights,
                             scl_error *error) {
   const weighted *self = weighted_of(problem);
-  SCL_TRY(self->of->responses(self->of, targets, NULL, error));
-  if (weights != NULL) memcpy(weights, self->weights, self->of->rows * sizeof *weights);
+  const size_t n = self->of->rows, c = self->of->targets;
+  const bool own_targets = self->targets != NULL, own_weights = self->weights != NULL;
+  if ((targets != NULL && !own_targets) || (weights != NULL && !own_weights))
+    SCL_TRY(self->of->responses(self->of, own_targets ? NULL : targets,
+                                own_weights ? NULL : weights, error));
+  if (targets != NULL && own_targets) memcpy(targets, self->targets, n * c * sizeof *targets);
+  if (weights != NULL && own_weights) memcpy(weights, self->weights, n * sizeof *weights);
   return SCL_STATUS_OK;
 }
 
-/* A visit or a turn of the solver, which gets the rows with their other weights. */
+/* A visit or a turn of the solver, which gets the rows with their other weights and targets. */
 typedef struct weighted_call {
   const weighted *self;
   scl_visit visit;
@@ -36,7 +43,8 @@ typedef struct weighted_call {
 static scl_rows with_weights(const weighted *self, const scl_rows *rows) {
   scl_rows own;
   SCL_COPY(&own, rows);
-  own.weights = self->weights + rows->first;
+  if (self->weights != NULL) own.weights = self->weights + rows->first;
+  if (self->targets != NULL) own.targets = self->targets + rows->first * self->of->targets;
   return own;
 }
 
@@ -65,21 +73,68 @@ static scl_status sweep(const scl_problem *problem, const double *a, size_t k, s
   return c.self->of->sweep(c.self->of, a, k, turn_weighted, &c, out, error);
 }
 
-static scl_status normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
-  const weighted *self = weighted_of(problem);
-  return self->of->reweighted(self->of, self->weights, out, error);
+/* The sums of other targets Y and row weights w, beside the moments of `sums`:
+ *
+ *   right = Phi' w (Y - m),   square = sum w (Y - m)^2,   m = sum w Y / sum w, 0 without a constant
+ *
+ * in self->sums. */
+static scl_status replace_targets(weighted *self, const double *weights, scl_normal *sums,
+                                  scl_error *error) {
+  const scl_problem *of = self->of;
+  const size_t n = of->rows, c = of->targets, d = of->features;
+  double *room = scl_allocate_array(n * (c + 1) + c, sizeof *room);
+  if (self->sums == NULL) self->sums = scl_allocate_array((d + 1) * c, sizeof *room);
+  if (room == NULL || self->sums == NULL) {
+    scl_release(room);
+    return scl_fail_memory(error, (n * (c + 1) + d * c) * sizeof *room, "other targets");
+  }
+  double *all = room + n * c, *mean = all + n, *square = self->sums + d * c;
+  scl_status status = SCL_STATUS_OK;
+  if (weights != NULL)
+    memcpy(all, weights, n * sizeof *all);
+  else
+    status = responses(&self->problem, NULL, all, error);
+  for (size_t i = 0; i < n * c; i++)
+    room[i] = all[i / c] * self->targets[i];
+  if (status == SCL_STATUS_OK) status = of->total(of, room, n, c, mean, error);
+  for (size_t j = 0; j < c; j++)
+    mean[j] = of->intercept && sums->total > 0 ? mean[j] / sums->total : 0;
+  for (size_t i = 0; i < n * c; i++)
+    room[i] = all[i / c] * (self->targets[i] - mean[i % c]) * (self->targets[i] - mean[i % c]);
+  if (status == SCL_STATUS_OK) status = of->total(of, room, n, c, square, error);
+  for (size_t i = 0; i < n * c; i++)
+    room[i] = all[i / c] * (self->targets[i] - mean[i % c]);
+  if (status == SCL_STATUS_OK) status = of->adjoint(of, room, c, self->sums, error);
+  scl_release(room);
+  sums->right = self->sums;
+  sums->square = square;
+  return status;
 }
 
 static scl_status reweighted(const scl_problem *problem, const double *weights, scl_normal *out,
                              scl_error *error) {
+  weighted *self = weighted_of(problem);
+  SCL_TRY(self->of->reweighted(self->of, weights, out, error));
+  return self->targets == NULL ? SCL_STATUS_OK : replace_targets(self, weights, out, error);
+}
+
+static scl_status normal(const scl_problem *problem, scl_normal *out, scl_error *error) {
+  weighted *self = weighted_of(problem);
+  if (self->weights != NULL) return reweighted(problem, self->weights, out, error);
+  SCL_TRY(self->of->normal(self->of, out, error));
+  return self->targets == NULL ? SCL_STATUS_OK : replace_targets(self, NULL, out, error);
+}
+
+static scl_status sparse_rows(const scl_problem *problem, scl_const_csr *out, scl_error *error) {
   const weighted *self = weighted_of(problem);
-  return self->of->reweighted(self->of, weights, out, error);
+  return self->of->sparse_rows(self->of, out, error);
 }
 
 static scl_status dual(const scl_problem *problem, const scl_symmetric **outer,
                        const double **targets, scl_error *error) {
   (void)problem, (void)outer, (void)targets;
-  return scl_fail(error, SCL_STATUS_UNSUPPORTED, "'dual' is for rows without weights");
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "'dual' is for rows with the weights and targets of the data");
 }
 
 static scl_status gram(const scl_problem *problem, const scl_symmetric **out, scl_error *error) {
@@ -114,7 +169,8 @@ static scl_status total(const scl_problem *problem, const double *values, size_t
 /* Rows that are drawn or held out have no weights of their own. */
 static scl_status drawn(scl_error *error) {
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "a solver that draws rows or holds some out cannot be given other row weights");
+                  "a solver that draws rows or holds some out cannot be given other row weights or "
+                  "targets");
 }
 
 static scl_status minibatch(const scl_problem *problem, uint64_t seed, uint64_t step, size_t size,
@@ -145,10 +201,17 @@ static scl_status keep(const scl_problem *problem, const scl_state_part *parts, 
   return SCL_STATUS_OK;
 }
 
-static weighted weighted_problem(const scl_problem *of, const double *weights) {
-  weighted w = {.of = of, .weights = weights};
+static weighted weighted_problem(const scl_problem *of, const double *weights,
+                                 const double *targets) {
+  weighted w = {.of = of, .weights = weights, .targets = targets};
   SCL_COPY(&w.problem, of);
   w.problem.warm = 0;
+  if (targets != NULL) {
+    w.problem.task = SCL_TASK_REGRESSION;
+    w.problem.classes = 0;
+    w.problem.target_shift = NULL;
+    if (of->exact == 1) w.problem.exact = 0;
+  }
   w.problem.responses = responses;
   w.problem.walk = walk;
   w.problem.normal = normal;
@@ -164,6 +227,7 @@ static weighted weighted_problem(const scl_problem *of, const double *weights) {
   w.problem.held = held;
   w.problem.total = total;
   w.problem.keep = keep;
+  w.problem.sparse_rows = sparse_rows;
   return w;
 }
 
@@ -195,20 +259,35 @@ static bool is_nan(const double *numbers, size_t count) {
   return false;
 }
 
-scl_status scl_part_solve(const scl_instance *solver, const scl_problem *of, const double *weights,
-                          scl_solution *out, scl_error *error) {
-  weighted w = weighted_problem(of, weights);
-  const scl_problem *problem = weights == NULL ? of : &w.problem;
-  for (size_t i = 0; i < of->features * of->targets; i++)
-    out->coefficients[i] = 0;
-  for (size_t j = 0; out->intercept != NULL && j < of->targets; j++)
-    out->intercept[j] = NAN;
+scl_status scl_part_learn(const scl_instance *solver, const scl_problem *of, const double *weights,
+                          const double *targets, void **own, scl_solution *out, scl_error *error) {
+  weighted w = weighted_problem(of, weights, targets);
+  const bool makes_models = own != NULL && scl_solver_makes_models(solver);
+  /* Sums are centred for the problem's constant; a solver of models has its own. */
+  if (makes_models) w.problem.intercept = scl_solver_wants_intercept(solver);
+  const bool same = weights == NULL && targets == NULL && w.problem.intercept == of->intercept;
+  const scl_problem *problem = same ? of : &w.problem;
   out->outcome = SCL_OUTCOME_NONE;
   out->iterations = 0;
   out->gap = out->residual = out->tolerance = out->score = NAN;
   out->jitter = 0;
   out->note[0] = 0;
-  SCL_TRY(scl_solver_solve(solver, problem, NULL, 1, &out, error));
-  if (out->intercept == NULL || !is_nan(out->intercept, of->targets)) return SCL_STATUS_OK;
-  return fill_intercept(problem, out, error);
+  if (makes_models) {
+    out->coefficients = out->intercept = NULL;
+    return scl_solver_fit(solver, problem, NULL, 1, own, &out, error);
+  }
+  for (size_t i = 0; i < of->features * of->targets; i++)
+    out->coefficients[i] = 0;
+  for (size_t j = 0; out->intercept != NULL && j < of->targets; j++)
+    out->intercept[j] = NAN;
+  scl_status status = scl_solver_solve(solver, problem, NULL, 1, &out, error);
+  if (status == SCL_STATUS_OK && out->intercept != NULL && is_nan(out->intercept, of->targets))
+    status = fill_intercept(problem, out, error);
+  scl_release(w.sums);
+  return status;
+}
+
+scl_status scl_part_solve(const scl_instance *solver, const scl_problem *of, const double *weights,
+                          scl_solution *out, scl_error *error) {
+  return scl_part_learn(solver, of, weights, NULL, NULL, out, error);
 }

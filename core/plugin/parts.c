@@ -6,6 +6,7 @@
 #include "plugin/instance.h"
 #include "plugin/kernel.h"
 #include "plugin/nonlinearity.h"
+#include "plugin/part_model.h"
 #include "plugin/sampler.h"
 #include "plugin/solver.h"
 #include "plugin/tables.h"
@@ -186,6 +187,61 @@ static scl_status part_solve(const scl_part *solver, const scl_problem *problem,
   return status;
 }
 
+static scl_status part_fit(const scl_part *solver, const scl_problem *problem,
+                           const scl_replaced *replaced, scl_solution *out, void **model,
+                           scl_error *error) {
+  scl_solution solution;
+  scl_replaced room;
+  scl_part_model *made = NULL;
+  SCL_TRY(expect_part(solver, SCL_KIND_SOLVER, error));
+  SCL_TABLE_EXPECT(problem, scl_problem, SCL_LEAST_PROBLEM, error);
+  SCL_TABLE_EXPECT(out, scl_solution, SCL_LEAST_SOLUTION, error);
+  if (replaced != NULL) SCL_TABLE_EXPECT(replaced, scl_replaced, SCL_LEAST_REPLACED, error);
+  SCL_COPY(&solution, out);
+  const scl_status status =
+      scl_part_fit(scl_instance_of(solver->self), problem,
+                   replaced == NULL ? NULL : scl_table_read(replaced, sizeof room, &room),
+                   &solution, &made, error);
+  scl_table_write(out, &solution);
+  *model = made;
+  return status;
+}
+
+/* A model of a part, which must be there. */
+static scl_status expect_model(const scl_part *solver, const void *model, scl_error *error) {
+  SCL_TRY(expect_part(solver, SCL_KIND_SOLVER, error));
+  if (model != NULL) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_INTERNAL, "a model was to be used that is not there");
+}
+
+static scl_status part_decide(const scl_part *solver, const void *model,
+                              const scl_const_block *rows, double *scores, ptrdiff_t stride,
+                              scl_error *error) {
+  SCL_TRY(expect_model(solver, model, error));
+  return scl_part_decide(scl_instance_of(solver->self), model, rows, scores, stride, error);
+}
+
+static scl_status part_save(const scl_part *solver, const void *model, scl_archive *archive,
+                            const char *prefix, scl_error *error) {
+  SCL_TRY(expect_model(solver, model, error));
+  return scl_part_save(scl_instance_of(solver->self), model, archive, prefix, error);
+}
+
+static scl_status part_load(const scl_part *solver, const scl_archive *archive, const char *prefix,
+                            size_t features, size_t targets, void **model, scl_error *error) {
+  scl_part_model *made = NULL;
+  SCL_TRY(expect_part(solver, SCL_KIND_SOLVER, error));
+  const scl_status status = scl_part_load(scl_instance_of(solver->self), archive, prefix, features,
+                                          targets, &made, error);
+  *model = made;
+  return status;
+}
+
+static void part_destroy(const scl_part *solver, void *model) {
+  if (expect_part(solver, SCL_KIND_SOLVER, NULL) == SCL_STATUS_OK)
+    scl_part_destroy(scl_instance_of(solver->self), model);
+}
+
 /* scl_pilot_service.shift. For a part that is not a kernel: the answer that allows nothing. */
 static scl_shift part_shift(const scl_part *kernel) {
   return expect_part(kernel, SCL_KIND_KERNEL, NULL) == SCL_STATUS_OK
@@ -214,4 +270,9 @@ const scl_parts scl_service_parts = {SCL_HEAD(scl_parts),
                                      .characteristic = part_characteristic,
                                      .shape = part_shape,
                                      .apply = part_apply,
-                                     .solve = part_solve};
+                                     .solve = part_solve,
+                                     .fit = part_fit,
+                                     .decide = part_decide,
+                                     .save = part_save,
+                                     .load = part_load,
+                                     .destroy = part_destroy};

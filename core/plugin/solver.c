@@ -393,6 +393,24 @@ scl_status scl_solver_probabilities(const scl_instance *solver, size_t c, const 
   return scl_call_leave(&call, SCL_STATUS_OK);
 }
 
+scl_status scl_solver_means(const scl_instance *solver, size_t c, const double *f, double *out,
+                            bool *said, scl_error *error) {
+  const scl_ability_loss *loss = loss_of(solver);
+  *said = loss != NULL && loss->means != NULL;
+  if (!*said) return SCL_STATUS_OK;
+  scl_call call;
+  scl_call_enter(&call, solver->component, "means", error);
+  *said = loss->means(solver->self, c, f, out) != 0;
+  return scl_call_leave(&call, SCL_STATUS_OK);
+}
+
+bool scl_solver_gives_means(const scl_instance *solver) {
+  const double score = 0;
+  double mean;
+  bool said = false;
+  return scl_solver_means(solver, 1, &score, &mean, &said, NULL) == SCL_STATUS_OK && said;
+}
+
 /* ------------------------------------------------------------ cost */
 
 /* A number of a cost that is negative or not finite becomes 0. */

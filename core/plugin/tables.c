@@ -64,6 +64,8 @@ static const scl_table_rule of_abilities[] = {
     {SCL_ABILITY_PAIR_KERNEL, SAMPLER | NONLINEARITY,
      TABLE(scl_ability_pair_kernel, SCL_LEAST_ABILITY_PAIR_KERNEL),
      .required = {SLOT(scl_ability_pair_kernel, kernel)}},
+    {SCL_ABILITY_DOMAIN, SAMPLER | NONLINEARITY | KERNEL,
+     TABLE(scl_ability_domain, SCL_LEAST_ABILITY_DOMAIN)},
     {SCL_ABILITY_PREPARE, SAMPLER | KERNEL, TABLE(scl_ability_prepare, SCL_LEAST_ABILITY_PREPARE),
      .required = {SLOT(scl_ability_prepare, prepare), SLOT(scl_ability_prepare, release)}},
     {SCL_ABILITY_SMOOTHING, NONLINEARITY, TABLE(scl_ability_smoothing, SCL_LEAST_ABILITY_SMOOTHING),
@@ -127,6 +129,8 @@ static const scl_table_rule of_abilities[] = {
     {SCL_ABILITY_LOSS_PROBABILITY, LOSS,
      TABLE(scl_ability_loss_probability, SCL_LEAST_ABILITY_LOSS_PROBABILITY),
      .required = {SLOT(scl_ability_loss_probability, probability)}},
+    {SCL_ABILITY_LOSS_MEAN, LOSS, TABLE(scl_ability_loss_mean, SCL_LEAST_ABILITY_LOSS_MEAN),
+     .required = {SLOT(scl_ability_loss_mean, mean)}},
     {.id = NULL},
 };
 

@@ -6,17 +6,9 @@
  * explicit feature maps). */
 #include "shared/column_kernel.h"
 
-/* NaN marks a number that the kernel does not take. */
-static double prepare(const void *self, double x) {
+static double argument(const void *self, double x) {
   (void)self;
-  return x >= 0 ? x : NAN;
-}
-
-static scl_status refuse(const void *self, size_t column, double x, scl_error *error) {
-  return ((const scl_base *)self)
-      ->host->fail(error, SCL_STATUS_BAD_DATA,
-                   "the chi-square kernel takes numbers of at least 0, and column %zu has %g",
-                   column, x);
+  return x;
 }
 
 /* out_j += 2 x y_j/(x + y_j), as low (high/mean): symmetric in x and y to the bit, and no
@@ -39,4 +31,5 @@ const scl_plugin scullery_plugin = {
         "a term is 0 where both are 0. Dense rows only, positive semidefinite.\n"
         "sc.nonlinearity.chi_square{} on sc.sampler.columns{} approximates it (Vedaldi and\n"
         "Zisserman 2012, Efficient additive kernels via explicit feature maps).",
-    COLUMN_KERNEL};
+    COLUMN_KERNEL,
+    SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_DOMAIN, scl_ability_domain, .high = INFINITY))};

@@ -9,19 +9,8 @@
 #include "shared/skewed_chi_square.h"
 #include "shared/column_kernel.h"
 
-/* s = sqrt(x + c); NaN marks a number that the kernel does not take. */
-static double prepare(const void *instance, double x) {
-  const skewed *self = instance;
-  return x > -self->c ? sqrt(x + self->c) : NAN;
-}
-
-static scl_status refuse(const void *instance, size_t column, double x, scl_error *error) {
-  const skewed *self = instance;
-  return self->base.host->fail(
-      error, SCL_STATUS_BAD_DATA,
-      "the skewed chi-square kernel with c = %g takes numbers above %g, and column %zu has %g",
-      self->c, -self->c, column, x);
-}
+/* s = sqrt(x + c) */
+static double argument(const void *self, double x) { return sqrt(x + ((const skewed *)self)->c); }
 
 static void gather(double s, size_t count, const double *t, double *out) {
   for (size_t j = 0; j < count; j++)
@@ -39,4 +28,5 @@ const scl_plugin scullery_plugin = {
            "(Li, Ionescu and Sminchisescu 2010, Random Fourier approximations for skewed\n"
            "multiplicative histogram kernels).",
     COLUMN_KERNEL,
-    SCL_INSTANCE(skewed, options)};
+    SCL_INSTANCE(skewed, options),
+    SCL_ABILITIES(SKEWED_DOMAIN)};

@@ -13,13 +13,14 @@ SCL_LOSS_LOOP(value, expm1(log(y) - f) - (log(y) - f))
 SCL_LOSS_LOOP(slope, -expm1(log(y) - f))
 SCL_LOSS_LOOP(curvature, exp(log(y) - f))
 SCL_LOSS_LOOP(conjugate, conjugate_of(f, y))
+LOSS_MEAN(exp(f))
 
 const scl_plugin scullery_plugin = {
     .name = "gamma",
     .summary = "Gamma regression of positive sizes: half the deviance, with f the log of the mean",
     .doc = "l(f, y) = y exp(-f) + f - 1 - log y, y > 0: minus the log-likelihood of gamma\n"
            "variables with mean exp f, over their shape, less its value at the best f.\n"
-           "Predictions are f, the logarithm of the mean.",
+           "Predictions are the means exp f.",
     SCL_LOSS(.targets = SCL_TARGETS_NUMBERS, .range = SCL_RANGE_OPEN, .low = 0, .high = INFINITY,
              .lipschitz = INFINITY, .curvature = INFINITY, .value = value, .slope = slope),
-    SCL_ABILITIES(LOSS_OFFER_CURVATURE, LOSS_OFFER_CONJUGATE)};
+    SCL_ABILITIES(LOSS_OFFER_CURVATURE, LOSS_OFFER_CONJUGATE, LOSS_OFFER_MEAN)};

@@ -2,40 +2,32 @@
  * skewed_chi_square). */
 #include "shared/column_kernel.h"
 
-/* Copies row i of p, its numbers `step` apart in the output. */
-static scl_status column_row(const column_kernel *kernel, const void *self,
-                             const scl_const_parameters *p, size_t i, size_t step, double *out,
-                             scl_error *error) {
+/* The arguments of row i of p, `step` apart in the output. */
+static void column_row(const column_kernel *kernel, const void *self, const scl_const_parameters *p,
+                       size_t i, size_t step, double *out) {
   const double *row = p->weights + (ptrdiff_t)i * p->stride;
-  for (size_t k = 0; k < p->dim; k++) {
-    out[k * step] = kernel->prepare(self, row[k]);
-    if (isnan(out[k * step])) return kernel->refuse(self, k + 1, row[k], error);
-  }
-  return SCL_STATUS_OK;
+  for (size_t k = 0; k < p->dim; k++)
+    out[k * step] = kernel->argument(self, row[k]);
 }
 
 enum { COLUMN_PANEL = 256 };
 
 /* Computes K of all rows of u with rows first .. first+count-1 of v; `room` has (COLUMN_PANEL +
  * 1) dim numbers. */
-static scl_status column_panel(const column_kernel *kernel, const void *self,
-                               const scl_const_parameters *u, const scl_const_parameters *v,
-                               size_t first, size_t count, double *room, double *out,
-                               ptrdiff_t stride, scl_error *error) {
+static void column_panel(const column_kernel *kernel, const void *self,
+                         const scl_const_parameters *u, const scl_const_parameters *v, size_t first,
+                         size_t count, double *room, double *out, ptrdiff_t stride) {
   double *x = room, *panel = room + u->dim;
-  scl_status status = SCL_STATUS_OK;
-  for (size_t j = 0; status == SCL_STATUS_OK && j < count; j++)
-    status = column_row(kernel, self, v, first + j, COLUMN_PANEL, panel + j, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < u->count; i++) {
+  for (size_t j = 0; j < count; j++)
+    column_row(kernel, self, v, first + j, COLUMN_PANEL, panel + j);
+  for (size_t i = 0; i < u->count; i++) {
     double *to = out + (ptrdiff_t)i * stride + (ptrdiff_t)first;
-    status = column_row(kernel, self, u, i, 1, x, error);
-    if (status != SCL_STATUS_OK) return status;
+    column_row(kernel, self, u, i, 1, x);
     for (size_t j = 0; j < count; j++)
       to[j] = kernel->start;
     for (size_t k = 0; k < u->dim; k++)
       kernel->gather(x[k], count, panel + k * COLUMN_PANEL, to);
   }
-  return status;
 }
 
 /* Rows of v are taken COLUMN_PANEL at a time and turned, so that `gather` runs over adjacent
@@ -50,9 +42,7 @@ scl_status column_gram(const column_kernel *kernel, const void *self, const scl_
                       u->dim);
   for (size_t first = 0; first < v->count; first += COLUMN_PANEL) {
     const size_t left = v->count - first, count = left < COLUMN_PANEL ? left : COLUMN_PANEL;
-    const scl_status status =
-        column_panel(kernel, self, u, v, first, count, room, out, stride, error);
-    if (status != SCL_STATUS_OK) return status;
+    column_panel(kernel, self, u, v, first, count, room, out, stride);
   }
   return SCL_STATUS_OK;
 }
@@ -65,8 +55,7 @@ scl_status column_diagonal(const column_kernel *kernel, const void *self,
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a kernel of %zu columns",
                       u->dim);
   for (size_t i = 0; i < u->count; i++) {
-    const scl_status status = column_row(kernel, self, u, i, 1, x, error);
-    if (status != SCL_STATUS_OK) return status;
+    column_row(kernel, self, u, i, 1, x);
     out[i] = kernel->start;
     for (size_t k = 0; k < u->dim; k++)
       kernel->gather(x[k], 1, &x[k], &out[i]);

@@ -10,12 +10,10 @@
 
 typedef struct column_kernel {
   double start; /* K over no columns */
-  /* Maps a number x of the data to the argument of f; NaN where x is out of the domain. */
-  double (*prepare)(const void *self, double x);
+  /* Maps a number x of the data, which is in the kernel's domain, to the argument of f. */
+  double (*argument)(const void *self, double x);
   /* out[j] = out[j] o f(x, y[j]), j < count */
   void (*gather)(double x, size_t count, const double *y, double *out);
-  /* Fails with the error sentence for an x out of the domain, in that column (counted from 1). */
-  scl_status (*refuse)(const void *self, size_t column, double x, scl_error *error);
 } column_kernel;
 
 scl_status column_gram(const column_kernel *kernel, const void *self, const scl_const_parameters *u,
@@ -25,11 +23,10 @@ scl_status column_gram(const column_kernel *kernel, const void *self, const scl_
 scl_status column_diagonal(const column_kernel *kernel, const void *self,
                            const scl_const_parameters *u, double *out, scl_error *error);
 
-/* `gram` and `diagonal` of the kernel with this start and its functions `prepare`, `gather` and
- * `refuse`; the kernel by these. */
+/* `gram` and `diagonal` of the kernel with this start and its functions `argument` and `gather`;
+ * the kernel by these. */
 #define COLUMN_FORM(start_)                                                                        \
-  static const column_kernel form = {                                                              \
-      .start = start_, .prepare = prepare, .gather = gather, .refuse = refuse};                    \
+  static const column_kernel form = {.start = start_, .argument = argument, .gather = gather};     \
   static scl_status gram(const void *self, const scl_const_parameters *u,                          \
                          const scl_const_parameters *v, double *out, ptrdiff_t stride,             \
                          scl_error *error) {                                                       \

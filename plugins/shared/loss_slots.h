@@ -31,6 +31,16 @@
     }                                                                                              \
   }
 
+/* Defines a loop for the mean, an expression of f. */
+#define LOSS_MEAN(expression)                                                                      \
+  static void mean(const void *self, size_t count, const double *scores, double *out) {            \
+    (void)self;                                                                                    \
+    for (size_t i = 0; i < count; i++) {                                                           \
+      const double f = scores[i];                                                                  \
+      out[i] = (expression);                                                                       \
+    }                                                                                              \
+  }
+
 /* The rows of abilities, for functions of these names. */
 #define LOSS_OFFER_CURVATURE                                                                       \
   SCL_OFFER(SCL_ABILITY_LOSS_CURVATURE, scl_ability_loss_curvature, .curvature = curvature)
@@ -40,5 +50,6 @@
   SCL_OFFER(SCL_ABILITY_LOSS_PROXIMAL, scl_ability_loss_proximal, .proximal = proximal)
 #define LOSS_OFFER_PROBABILITY                                                                     \
   SCL_OFFER(SCL_ABILITY_LOSS_PROBABILITY, scl_ability_loss_probability, .probability = probability)
+#define LOSS_OFFER_MEAN SCL_OFFER(SCL_ABILITY_LOSS_MEAN, scl_ability_loss_mean, .mean = mean)
 
 #endif

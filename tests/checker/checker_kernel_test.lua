@@ -8,6 +8,7 @@ checked("kernel", {
   tilt = "all but exponential gaussian indicator product",
   bind = "all but gaussian",
   width = "all but exponential gaussian laplacian matern",
+  domain = "all but chi_square skewed_chi_square",
   effects = "angular chi_square indicator product",
   ["far-options"] = "additive angular chi_square indicator product",
 })

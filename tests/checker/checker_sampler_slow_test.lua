@@ -26,6 +26,7 @@ checked("sampler", {
   learn = "all but landmarks",
   kernel = "columns landmarks",
   rate = "columns hadamard landmarks maclaurin orthogonal pooled qmc tensorsketch",
+  domain = "all but skewed_chi_square",
   effects = "columns",
 })
 

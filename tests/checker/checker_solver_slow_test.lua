@@ -10,6 +10,7 @@ local no_models = " save decide damaged"
 
 local skipped = {
   adaboost = "intercept limit simpler targets" .. all_models,
+  boosting = "limit simpler objective" .. all_models:gsub(" loss", ""),
   box = "stationary estimate path sparse" .. no_models,
   cg = "estimate loss objective optimal path" .. no_models,
   erm = "stationary estimate path" .. no_models,
@@ -31,6 +32,7 @@ local skipped = {
 -- The same for tests of sizes and endings.
 local skipped_at_size = {
   adaboost = "long-path far-options endings weighted-objective",
+  boosting = "long-path far-options endings weighted-objective",
   box = "long-path far-options",
   cg = "long-path weighted-objective",
   erm = "long-path",

@@ -120,6 +120,14 @@ for _, name in ipairs{ "linear", "gaussian" } do
   end
 end
 
+-- One round from the mean on is what the boosted solver finds.
+add{ solver = "boosting", task = "regression", standardized = true, streamed = true,
+  make = function(unit)
+    local given = { kernel = "gaussian", gamma = 0.3 / unit.most ^ 2, lambda = 0.01 }
+    return { rounds = 1, rate = 1, solver = sc.solver.kernel_ridge{ intercept = true,
+      kernel = kernel("gaussian", unit), lambda = given.lambda } }, "kernel_ridge", given
+  end }
+
 add{ solver = "knn", task = "two", standardized = true, streamed = true,
   make = function() return { k = 5 }, "knn", { k = 5 } end }
 add{ solver = "adaboost", task = "two", exact = true, standardized = true, streamed = true,

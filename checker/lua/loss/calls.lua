@@ -1,11 +1,12 @@
 --- Tests of how the functions of a loss are called: batches, memory, huge numbers, the facts.
 local loss = require "scullery_checker.loss.function"
 
-local names = { "value", "slope", "curvature", "conjugate", "proximal", "probability" }
+local names = { "value", "slope", "curvature", "conjugate", "proximal", "probability", "mean" }
+local of_scores = { probability = true, mean = true } -- functions of f alone
 
 -- The lists for a call of a function: `count` of each.
 local function lists(one, name, count, of)
-  local first, y, t = {}, name ~= "probability" and {} or nil, name == "proximal" and {} or nil
+  local first, y, t = {}, not of_scores[name] and {} or nil, name == "proximal" and {} or nil
   local random = one.t:random(1, count + 1, of)
   for i = 1, count do
     local target = one.targets[i % #one.targets + 1]

@@ -63,12 +63,12 @@ end
 
 -- ---------------------------------------------------------------- probabilities
 
--- The score that minimises q l(f, 1) + (1 - q) l(f, -1), by bisection of its slope.
-local function best_score(one, q)
+-- The score that minimises q l(f, a) + (1 - q) l(f, b), by bisection of its slope.
+local function best_score(one, q, a, b)
   local low, high = -60, 60
   for _ = 1, 80 do
     local f = (low + high) / 2
-    local s = one:call("slope", { f, f }, { 1, -1 })
+    local s = one:call("slope", { f, f }, { a, b })
     if q * s[1] + (1 - q) * s[2] > 0 then high = f else low = f end
   end
   return (low + high) / 2
@@ -84,12 +84,35 @@ local function check_probability(t)
       before = p
     end
     for _, q in ipairs{ 0.01, 0.2, 0.5, 0.77, 0.99 } do
-      local f = best_score(one, q)
+      local f = best_score(one, q, 1, -1)
       local p = one:call("probability", { f })[1]
       t:expect(math.abs(p - q) < 1e-6, "where the class 1 has probability %.2f the loss is least \z
         at f = %.6g, whose probability is %.6g", q, f, p)
     end
   end, "probability")
+end
+
+-- Of two targets the loss is least at the score whose mean is theirs.
+local function check_mean(t)
+  loss.each(t, function(one)
+    t:expect(one.facts.numbers, "it has means, and takes no numbers as targets")
+    local before = -math.huge
+    for f = -40, 40 do
+      local mean = one:call("mean", { f / 2 })[1]
+      t:expect(mean >= before, "the mean falls to %.9g at f = %.6g", mean, f / 2)
+      before = mean
+    end
+    local y = one.targets
+    for i = 2, #y do
+      for _, q in ipairs{ 0.2, 0.5, 0.9 } do
+        local f, want = best_score(one, q, y[i], y[1]), q * y[i] + (1 - q) * y[1]
+        local mean = one:call("mean", { f })[1]
+        t:expect(math.abs(f) > 59 or math.abs(mean - want) <= 1e-6 * (math.abs(want) + 1e-3),
+          "where the target is %.6g with probability %.1f, and %.6g, the loss is least at \z
+          f = %.6g, whose mean is %.9g in place of %.9g", y[i], q, y[1], f, mean, want)
+      end
+    end
+  end, "mean")
 end
 
 return {
@@ -99,4 +122,6 @@ return {
     run = check_proximal },
   { name = "probability", about = "the probability at the score that is best for it",
     run = check_probability },
+  { name = "mean", about = "the mean at the score that is best for some targets is theirs",
+    run = check_mean },
 }

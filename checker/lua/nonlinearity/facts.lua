@@ -147,6 +147,7 @@ end
 
 local function check_breaks(t)
   each_with_facts(t, phi.each_function, function(p, facts)
+    if p.is_bounded then return end -- the numbers below are not all in its domain
     for i = 2, #facts.breaks do
       t:expect(facts.breaks[i] > facts.breaks[i - 1], "the breaks are not ascending: %g after %g",
         facts.breaks[i], facts.breaks[i - 1])

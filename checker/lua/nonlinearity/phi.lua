@@ -17,14 +17,18 @@ local function refuses_negative(self)
   return not pcall(self.apply, self, -numbers) and pcall(self.apply, self, numbers)
 end
 
---- phi.new(t, component): { instance, shape, fan_in, fan_out = numbers, dtypes = a list }.
+--- phi.new(t, component): { instance, shape, fan_in, fan_out = numbers, dtypes = a list, domain =
+--- what it declares, is_bounded = whether that ends, is_positive = whether it begins at 0 or
+--- above }.
 function phi.new(t, component)
   local self = setmetatable({ t = t, component = component, instance = t:instance(component) }, Phi)
   self.shape = core.shape(self.instance)
   self.fan_in = self.shape.fan_in == ALL_PLANES and PLANES_OF_ALL or self.shape.fan_in
   self.fan_out = self.shape.fan_out
   self.dtypes = self.shape.float32 and { "float64", "float32" } or { "float64" }
-  self.is_positive = refuses_negative(self)
+  self.domain = core.domain(self.instance)
+  self.is_bounded = self.domain ~= nil and self.domain.high < math.huge
+  self.is_positive = self.domain and self.domain.low >= 0 or refuses_negative(self)
   return self
 end
 
@@ -53,8 +57,12 @@ function phi.each_function(t, f)
   if not any then t:skip("it takes several numbers for each parameter") end
 end
 
---- phi:take(matrix): the numbers, or their absolute values where phi takes no others.
-function Phi:take(matrix) return self.is_positive and matrix:abs() or matrix end
+--- phi:take(matrix): the numbers, or others in the domain of phi, or their absolute values where
+--- phi takes no others.
+function Phi:take(matrix)
+  if self.domain then return self.t.subject.into(self.domain, matrix) end
+  return self.is_positive and matrix:abs() or matrix
+end
 
 --- phi:numbers(rows, cols, of): random numbers that it takes, of standard deviation 2, planes side
 --- by side.

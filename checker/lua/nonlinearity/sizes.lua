@@ -139,7 +139,7 @@ end
 -- The steepest of steps over a grid.
 local function check_steps(t, p)
   local facts = core.facts(p.instance)
-  if facts.lipschitz == math.huge then return end
+  if facts.lipschitz == math.huge or p.is_bounded then return end
   local list = {}
   for j = 1, 16001 do list[j] = (p.is_positive and 0 or -8) + (j - 1) * 1e-3 end
   for _, values in ipairs(p:at(list)) do
@@ -215,7 +215,7 @@ end
 -- Small spreads by quadrature of phi, large ones by S(m, v sqrt2) = E S(N(m, v^2), v).
 local function check_spreads(t, p)
   if not t.subject.offers(p.component, "scullery.smoothing/1") or p.fan_in > 1 then return end
-  if core.facts(p.instance).bound == math.huge then return end
+  if core.facts(p.instance).bound == math.huge or p.is_bounded then return end
   for _, m in ipairs{ 0, 0.3, -1.7, 4 } do
     m = p.is_positive and math.abs(m) or m
     for _, v in ipairs{ 1e-8, 1e-5, 1e-3, 0.03, 0.3 } do

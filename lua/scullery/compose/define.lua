@@ -65,8 +65,9 @@ local rules = {
     better = { choices = { "smaller", "larger" }, required = true }, low = { type = "number" },
     high = { type = "number" }, most_classes = { type = "integer", low = 2 } }),
   loss = declare("loss", { value = callable, slope = callable, curvature = callable,
-    conjugate = callable, proximal = callable, probability = callable, low = number, high = number,
-    low_open = { type = "boolean" }, lipschitz = number, largest_curvature = number,
+    conjugate = callable, proximal = callable, probability = callable, mean = callable,
+    low = number, high = number, low_open = { type = "boolean" }, lipschitz = number,
+    largest_curvature = number,
     kinks = { type = "boolean" }, targets = { choices = { "numbers", "classes", "both" } } }),
 }
 
@@ -480,6 +481,8 @@ function define.metric(given) return enter("metric", given, define.groups.metric
 ---   proximal  function(z, y, t, o): the f that minimises l(f, y) + (f - z)^2/(2 t); without it by
 ---             bisection
 ---   probability   function(f, o): the probability of the class 1
+---   mean      function(f, o): the mean of the targets where the score is f, if it is not f; then
+---             predictions are means
 ---   targets   "numbers" (the default), "classes" or "both"
 ---   low, high, low_open   the range of numbers as targets; low_open = true: more than low
 ---   lipschitz, largest_curvature   the largest |slope|, and the largest curvature, math.huge: none

@@ -142,30 +142,12 @@ function criteria.of(score, task, option)
   return self
 end
 
---- criteria.are_logarithms(solver): true if predictions of a regression by this solver are
---- logarithms of means, as those of loss.poisson: its loss is less at f = log y than at f = y.
-function criteria.are_logarithms(solver)
-  -- a plugin may be missing, and a loss may take no such targets
-  local fine, is = pcall(function()
-    local instance, y = component.instance(solver), core.matrix{ { 2 }, { 5 }, { 11 } }
-    return core.solver_facts(instance).has_loss
-      and (core.losses(instance, y, y) - core.losses(instance, y:map(math.log), y)):min() > 0
-  end)
-  return fine and is
-end
-
---- criteria.expect_values(solver, task, name): raises an error if predictions are logarithms, which
---- the metric of that name would compare with targets.
-function criteria.expect_values(solver, task, name)
-  if task ~= values or not criteria.are_logarithms(solver) then return end
-  fail("%s compares predictions with targets, and predictions of solver.%s with this loss are \z
-    logarithms of means: give a function of predictions and targets, such as function(said, y) \z
-    return sc.metrics.r2(said:map(math.exp), y) end", name, solver.name)
-end
-
---- criterion:expect(solver, task): the same for this criterion; functions take any predictions.
-function Criterion:expect(solver, task)
-  if self.takes ~= "function" then criteria.expect_values(solver, task, self.name) end
+--- criteria.means(solver, task): the instance of the solver of a regression if its loss turns
+--- scores into means, which are the predictions then; nil otherwise.
+function criteria.means(solver, task)
+  if task ~= values then return nil end
+  local instance = component.instance(solver)
+  return core.solver_facts(instance).gives_means and instance or nil
 end
 
 -- Labels of decisions or of targets, with their classes recorded.

@@ -25,8 +25,10 @@ local CLIPPED = 1e-4
 --- fields that every model has and these.
 local function model_of(self, source_size, prepared, fields)
   local n, d = source_size[1], source_size[2]
-  return model.new{ stages = prepared.stages, map = prepared.map, base = prepared.base,
-    after = prepared.after, origin = prepared.origin, seconds = prepared.seconds,
+  local means = fields.solver and criteria.means(fields.solver, fields.task) ~= nil or nil
+  return model.new{ means = means, stages = prepared.stages, map = prepared.map,
+    base = prepared.base, after = prepared.after, origin = prepared.origin,
+    seconds = prepared.seconds,
     components = prepared.components, relevance = prepared.relevance, features = self.features,
     exchanged = prepared.exchanged,
     map_info = prepared.map and core.map_info(prepared.map), n = n, dim = d, dtype = self.dtype,
@@ -53,9 +55,6 @@ local reported = { "status", "iterations", "gap", "residual", "tolerance", "jitt
 local function report_of(fit, made, width_said, dense)
   local report, notes = { note = fit.note }, { fit.note }
   for _, name in ipairs(reported) do report[name] = fit[name] end
-  if made.task == "regression" and made.solver and criteria.are_logarithms(made.solver) then
-    notes[#notes + 1] = "predictions are logarithms of means: exp(f) is the mean"
-  end
   notes[#notes + 1] = made:quadrature_note()
   notes[#notes + 1] = width_said
   notes[#notes + 1] = dense

@@ -86,9 +86,10 @@ local function by_decisions(training, candidates, criterion, about)
       values[c] = {}
       for f, rows in ipairs(about.rows) do
         values[c][f] = objects.titled(#about.rows > 1 and "fold " .. f or nil,
-          about.form and target_form.measured or criterion.measured, criterion,
+          (about.form or about.means) and target_form.measured or criterion.measured, criterion,
           own:select(rows), targets:select(rows), { classes = about.classes, form = about.form,
-            solver = about.solver, weights = about.weights and about.weights:select(rows) })
+            means = about.means, solver = about.solver,
+            weights = about.weights and about.weights:select(rows) })
       end
     end
     first = last + 1
@@ -99,8 +100,8 @@ end
 -- values[c][f], the criterion of candidate c on fold f. about: classes, solver, weights, rows (the
 -- row numbers of each fold), targets (the number of target columns), form (of transformed targets).
 local function judge(training, candidates, criterion, about)
-  criterion:expect(about.solver, about.classes and "classification" or "regression")
-  if criterion.tally and not about.form then
+  about.means = criteria.means(about.solver, about.classes and "classification" or "regression")
+  if criterion.tally and not about.form and not about.means then
     return by_tallies(training, candidates, criterion, about.targets)
   end
   return by_decisions(training, candidates, criterion, about)
@@ -206,10 +207,10 @@ end
 
 --- judging.of_model(criterion, f, ds): the criterion of a fitted model on other rows in memory.
 function judging.of_model(criterion, f, ds)
-  criterion:expect(f.solver, f.task)
-  if f.form then
+  if f.form or f.means then
     return target_form.measured(criterion, f:scores(dataset.source_of_rows(ds)),
-      target_form.apply(f.form, ds).y, { form = f.form, weights = ds.weights })
+      target_form.apply(f.form, ds).y, { form = f.form, weights = ds.weights,
+        means = f.means and f:solver_instance() })
   end
   if criterion.tally then return criterion.tally(f:tally(ds), f.targets) end
   return criterion:measured(f:scores(dataset.source_of_rows(ds)), ds:targets(),

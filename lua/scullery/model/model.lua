@@ -9,7 +9,8 @@
 --- pilot) weights + intercept, or learnt (a model that is not linear in the features); targets (c),
 --- task, classes, names, schema (of the data, if it has one), n and dim (of the training rows),
 --- dtype, block, weighted (true if rows had different weights), class_weights (as given), form
---- (how targets were transformed: see target_form.lua), report
+--- (how targets were transformed: see target_form.lua), means (true if the solver's loss turns
+--- scores into means, which are the predictions), report
 --- (status, iterations, gap, residual, tolerance, jitter, loss, score, note), seconds (a list of
 --- {stage, seconds}), components (of sc.pca), relevance (of sc.relevance: 1 x d), calibration,
 --- chosen (a sentence about options that the fit chose), growth (of T = "auto": see growing.grow)
@@ -48,11 +49,13 @@ end
 
 --- model:predict(source, what): predictions for the rows of a source, or from the scores of rows.
 --- what = "scores" (n x c), "labels" (n x 1 numeric classes, or positions in classes if labels are
---- texts; for a regression the scores) or "probabilities" (n x classes; see probabilities.known).
+--- texts; for a regression the scores, or the means that they stand for) or "probabilities" (n x
+--- classes; see probabilities.known).
 function Model:predict(source, what)
   local calibration = what == "probabilities" and self.calibration
   local by = calibration and (calibration.method == "loss" and self:solver_instance()
     or calibration.curves or calibration.sigmoids) or nil
+  if what == "labels" and self.means then by = self:solver_instance() end
   return core.predict(source, self, what, by)
 end
 

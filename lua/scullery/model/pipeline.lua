@@ -2,7 +2,6 @@
 --- p:plot and p:report.
 local checkpoint = require "scullery.model.checkpoint"
 local core = require "scullery.core"
-local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local fitting = require "scullery.model.fitting"
 local growing = require "scullery.model.growing"
@@ -359,11 +358,10 @@ end
 -- (rows with unknown labels), square, target_sum, target_square}.
 local function judge(self, title, data, y, given)
   local f = need(self, title, true)
-  criteria.expect_values(f.solver, f.task, title)
   local given_ds = dataset.coerce(data, y, given, f)
   local ds = matching.judged(given_ds, f)
   if ds.X then return f:predict(dataset.source_of_rows(ds), "labels"), ds.y end
-  if f.form then return nil, target_form.tally(f, ds) end
+  if f.form or f.means then return nil, target_form.tally(f, ds) end
   local tally = f:tally(ds)
   if f.task == "classification" then matching.tell_strangers(given_ds, tally.strangers) end
   return nil, tally
@@ -371,8 +369,7 @@ end
 
 --- p:score(ds[, { metric = }]) or p:score(X, y[, { metric = }]): accuracy of a classification, R2
 --- of a regression. Labels are compared by name, whatever the order of the classes. A label that
---- did not occur in training counts as wrong, with a line on the standard error. Where predictions
---- are logarithms of means (loss.poisson, loss.gamma), a metric must be a function.
+--- did not occur in training counts as wrong, with a line on the standard error.
 ---
 --- metric: as score in p:search, such as "auc" or sc.metric.pinball{ tau = 0.9 }. Returns its value
 --- and its standard error: of the metric itself if it has one, else by the jackknife over 20 groups

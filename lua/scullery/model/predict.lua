@@ -1,7 +1,6 @@
 --- Predictions of a saved model for the rows of a file: read once in constant memory, by the
 --- model's schema, and written block by block. The command `scullery predict`.
 local core = require "scullery.core"
-local criteria = require "scullery.model.criteria"
 local data = require "scullery.data"
 local derive = require "scullery.data.derive"
 local fail = require "scullery.base.fail"
@@ -330,7 +329,6 @@ local function check_score(p, path, format, metric)
     fail("--score reads the file twice, and the standard input can be read only once")
   end
   if format == "npy" then fail("--score: a .npy file holds no targets") end
-  criteria.expect_values(p.fitted.solver, p.fitted.task, "--score")
   if not metric and p.fitted.targets > 1 and p.fitted.task ~= "classification" then
     fail("--score: R2 is for one target, and the model has %d", p.fitted.targets)
   end

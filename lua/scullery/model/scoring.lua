@@ -5,7 +5,6 @@ local fail = require "scullery.base.fail"
 local matching = require "scullery.data.matching"
 local options = require "scullery.base.options"
 local probabilities = require "scullery.model.probabilities"
-local target_form = require "scullery.model.target_form"
 
 local scoring = {}
 
@@ -42,14 +41,13 @@ end
 --- error; nil for fewer than 40 rows.
 function scoring.run(f, metric, given)
   local criterion = criteria.of(metric, f.task, "metric")
-  criterion:expect(f.solver, f.task)
   if not given.X then
     fail("the data set streams, and the metric %s takes rows in memory: load it without stream = \z
       true", criterion.name)
   end
   local ds = matching.known(given, f)
   local scores = f:scores(dataset.source_of_rows(ds))
-  if f.form then return criterion:estimated(target_form.undo(f.form, scores), ds.y, {}) end
+  if f.form or f.means then return criterion:estimated(f:decide(scores), ds.y, {}) end
   return criterion:estimated(scores, ds:targets(), { solver = f.solver,
     classes = f.task == "classification" and f.classes or nil,
     probabilities = probabilities_for(criterion, f, scores) })

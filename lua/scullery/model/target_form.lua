@@ -151,15 +151,17 @@ end
 function target_form.original(ds) return original[ds] or ds end
 
 --- target_form.undo(form, values): transformed targets or predictions back on the scale of the
---- data.
+--- data; values themselves without a form.
 function target_form.undo(form, values)
-  return core.predict(values, { form = form }, "labels")
+  return form and core.predict(values, { form = form }, "labels") or values
 end
 
---- target_form.measured(criterion, said, truth, about): the criterion on the scale of the data, for
---- predictions and targets on the transformed scale. about: as in criterion:measured, and form.
-function target_form.measured(criterion, said, truth, about)
-  said, truth = target_form.undo(about.form, said), target_form.undo(about.form, truth)
+--- target_form.measured(criterion, scores, truth, about): the criterion on the scale of the data
+--- for scores and targets on the transformed scale. about: as in criterion:measured, form, and
+--- means = the solver's instance if its loss turns scores into means.
+function target_form.measured(criterion, scores, truth, about)
+  local said = core.predict(scores, { form = about.form }, "labels", about.means)
+  truth = target_form.undo(about.form, truth)
   if not criterion.tally then return criterion:measured(said, truth, about) end
   local apart = said - truth
   return criterion.tally({ rows = truth:rows(), square = apart:dot(apart) }, truth:cols())

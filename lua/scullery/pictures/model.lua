@@ -49,16 +49,14 @@ end
 --- pipeline, n = the number of rows, rows_text = their description, scores, targets = n x c
 --- matrices }; for a classification also classes, truth and said = the index of the true and of the
 --- predicted class of each row, strangers = the number of rows whose label was never seen in
---- training (their truth is nil). data: a data set, by default the training rows. Scores that are
---- logarithms of means are given as means.
+--- training (their truth is nil). data: a data set, by default the training rows. Scores that stand
+--- for means are given as means.
 function model.judged(p, data)
   local f = p.fitted
   local ds, text = rows_of(p, data)
   local judging <close> = f:judging(matching.judged(ds, f))
   local scores, targets = core.decisions_apart(judging, { { f:candidate() } })
-  if f.task == "regression" and criteria.are_logarithms(f.solver) then
-    scores = scores:map(math.exp)
-  end
+  if f.means then scores = core.predict(scores, {}, "labels", f:solver_instance()) end
   local about = { model = f, pipeline = p, n = targets:rows(), rows_text = text, scores = scores,
     targets = targets, training = ds == p.data, target_name = ds.target or "value" }
   if f.task == "classification" then

@@ -1,7 +1,6 @@
 --- The report of a fitted pipeline as one HTML page: its parts and options, its training data, its
 --- accuracy, the search that chose it, and a script that fits it again.
 local core = require "scullery.core"
-local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local estimate = require "scullery.report.estimate"
 local fingerprint = require "scullery.data.fingerprint"
@@ -9,7 +8,6 @@ local html = require "scullery.report.html"
 local intervals = require "scullery.report.intervals"
 local matching = require "scullery.data.matching"
 local measures = require "scullery.report.measures"
-local metrics = require "scullery.metrics"
 local options = require "scullery.base.options"
 local pictures = require "scullery.pictures.model"
 local plot = require "scullery.plot"
@@ -199,10 +197,7 @@ local function columns(page, p, ds, count)
     return
   end
   local rows, list = some_rows(ds), {}
-  local logarithms = p.fitted.task == "regression" and criteria.are_logarithms(p.fitted.solver)
-  local found = p:importance(rows, { repeats = 3, metric = logarithms and function(said, y)
-    return metrics.r2(said:map(math.exp), y)
-  end or nil })
+  local found = p:importance(rows, { repeats = 3 })
   for i = 1, math.min(#found, MOST_NAMED) do
     local mean = math.abs(found[i].mean) > 1e-12 and found[i].mean or 0 -- rounding
     list[i] = { found[i].name, ("%.4g"):format(mean), ("%.2g"):format(found[i].stderr) }

@@ -18,6 +18,7 @@
  * of the round's dual point, relative to the objective there. The gap (gap.c), relative to that
  * objective too, needs a conjugate and lambda > 0; where there is one it must be as small. */
 #include "erm.h"
+#include "shared/part_loss.h"
 #include "shared/row_total.h"
 #include "shared/solver_options.h"
 
@@ -67,47 +68,10 @@ static scl_status erm_loss_open(const erm *self, erm_loss *out, scl_error *error
     return host->fail(error, SCL_STATUS_UNSUPPORTED, "this host has no losses");
   out->curvature = host->parts->ability(&self->loss, SCL_ABILITY_LOSS_CURVATURE) != NULL;
   out->conjugate = host->parts->ability(&self->loss, SCL_ABILITY_LOSS_CONJUGATE) != NULL;
-  out->probability = host->parts->ability(&self->loss, SCL_ABILITY_LOSS_PROBABILITY) != NULL;
   return out->service->facts(&self->loss, &out->facts, error);
 }
 
 /* ------------------------------------------------------------ targets */
-
-static bool takes(const scl_loss_facts *facts, double y) {
-  if (facts->low == 0 && facts->high == 0) return true;
-  if (facts->range & SCL_RANGE_LOW_OPEN ? y <= facts->low : y < facts->low) return false;
-  return facts->range & SCL_RANGE_HIGH_OPEN ? y < facts->high : y <= facts->high;
-}
-
-/* Sums of squares of larger targets are not finite. */
-static const double MOST_TARGET = 1e100;
-
-/* The targets that the loss takes are those of the task, and in its range. */
-static scl_status erm_check_targets(const erm_loss *loss, const risk *all, scl_error *error) {
-  const scl_problem *problem = all->problem;
-  const bool classes = problem->task == SCL_TASK_CLASSIFICATION;
-  const char *name = loss->part->plugin->name;
-  if (!(loss->facts.targets & (classes ? SCL_TARGETS_CLASSES : SCL_TARGETS_NUMBERS)))
-    return problem->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                               "loss.%s takes %s, and the targets are %s", name,
-                               classes ? "numbers" : "classes (task = \"classification\")",
-                               classes ? "classes" : "numbers");
-  for (size_t i = 0; !classes && i < problem->rows * problem->targets; i++)
-    if (!takes(&loss->facts, all->targets[i]) && all->weights[i / problem->targets] > 0)
-      return problem->host->fail(
-          error, SCL_STATUS_BAD_DATA, "loss.%s takes targets %s %.9g, and row %zu has %.9g", name,
-          all->targets[i] > loss->facts.low        ? "below"
-          : loss->facts.range & SCL_RANGE_LOW_OPEN ? "above"
-                                                   : "from",
-          all->targets[i] > loss->facts.low ? loss->facts.high : loss->facts.low,
-          i / problem->targets + 1, all->targets[i]);
-  for (size_t i = 0; !classes && i < problem->rows * problem->targets; i++)
-    if (fabs(all->targets[i]) > MOST_TARGET && all->weights[i / problem->targets] > 0)
-      return problem->host->fail(error, SCL_STATUS_BAD_DATA,
-                                 "targets go up to %g in size, and row %zu has %.9g: scale them",
-                                 MOST_TARGET, i / problem->targets + 1, all->targets[i]);
-  return SCL_STATUS_OK;
-}
 
 /* Targets of a regression as they are, without the host's shift. */
 static double shift_of(const scl_problem *problem, size_t target) {
@@ -388,7 +352,8 @@ static scl_status erm_solve(const void *instance, const scl_problem *problem, sc
   if (status == SCL_STATUS_OK) status = risk_open(&all, problem, NULL, erm_l2(self), error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < n * c; i++)
     all.targets[i] += shift_of(problem, i % c);
-  if (status == SCL_STATUS_OK) status = erm_check_targets(&loss, &all, error);
+  if (status == SCL_STATUS_OK)
+    status = part_loss_check(problem, loss.part, &loss.facts, all.targets, all.weights, error);
   if (status == SCL_STATUS_OK) status = erm_open(&one, self, &loss, &all, 1, error);
   out->tolerance = self->tolerance;
   out->residual = out->gap = 0;
@@ -415,83 +380,7 @@ static scl_status erm_solve(const void *instance, const scl_problem *problem, sc
 
 /* ------------------------------------------------------------ abilities */
 
-/* The loss of one row, by a function of the service that takes arrays. */
-static void call_row(const erm *self, size_t c, const double *f, const double *y, bool slope,
-                     double *out) {
-  const scl_loss_service *service = self->base.host->service(SCL_SERVICE_LOSSES);
-  scl_error error = {.status = SCL_STATUS_OK};
-  const scl_status status =
-      (slope ? service->slope : service->value)(&self->loss, c, f, y, out, &error);
-  if (status != SCL_STATUS_OK) self->base.host->fail_call(status, "%s", error.message);
-}
-
-static double erm_loss_value(const void *self, size_t c, const double *f, const double *y) {
-  double sum = 0;
-  for (size_t j = 0; j < c; j++) {
-    double value = NAN;
-    call_row(self, 1, f + j, y + j, false, &value);
-    sum += value;
-  }
-  return sum;
-}
-
-static void erm_loss_slope(const void *self, size_t c, const double *f, const double *y,
-                           double *out) {
-  call_row(self, c, f, y, true, out);
-}
-
-/* The largest value (slope: |slope|) over |f| <= reach and the targets in [-1, 1] that the loss
- * takes: it is convex in f, and its slopes rise, so that ends tell. */
-static double erm_largest(const erm *self, double reach, bool slope) {
-  enum { TARGETS = 41 };
-  erm_loss loss;
-  double most = 0;
-  scl_error error = {.status = SCL_STATUS_OK};
-  if (erm_loss_open(self, &loss, &error) != SCL_STATUS_OK) return NAN;
-  const bool classes = loss.facts.targets & SCL_TARGETS_CLASSES;
-  for (int i = 0; i < TARGETS; i++) {
-    const double y[2] = {classes && i < 20 ? -1
-                         : classes         ? 1
-                                           : (i - 20) / 20.0,
-                         classes && i < 20 ? -1
-                         : classes         ? 1
-                                           : (i - 20) / 20.0},
-                 f[2] = {-reach, reach};
-    double out[2] = {0, 0};
-    if (!classes && !takes(&loss.facts, y[0])) continue;
-    call_row(self, 2, f, y, slope, out);
-    most = fmax(most, fmax(fabs(out[0]), fabs(out[1])));
-  }
-  return !classes && loss.facts.range & SCL_RANGE_LOW_OPEN && loss.facts.low > -1 ? INFINITY : most;
-}
-
-static double erm_loss_bound(const void *self, double reach) {
-  return erm_largest(self, reach, false);
-}
-
-static double erm_loss_lipschitz(const void *self, double reach) {
-  return erm_largest(self, reach, true);
-}
-
-static int32_t erm_probabilities(const void *instance, size_t c, const double *f, double *out) {
-  const erm *self = instance;
-  erm_loss loss;
-  double sum = 0;
-  scl_error error = {.status = SCL_STATUS_OK};
-  if (erm_loss_open(self, &loss, &error) != SCL_STATUS_OK || !loss.probability) return 0;
-  if (c == 1) {
-    if (loss.service->probability(loss.part, 1, f, &sum, &error) != SCL_STATUS_OK) return 0;
-    out[0] = 1 - sum;
-    out[1] = sum;
-    return 1;
-  }
-  if (loss.service->probability(loss.part, c, f, out, &error) != SCL_STATUS_OK) return 0;
-  for (size_t j = 0; j < c; j++)
-    sum += out[j] = fmax(out[j], 1e-300);
-  for (size_t j = 0; j < c; j++)
-    out[j] /= sum;
-  return 1;
-}
+PART_LOSS_ABILITY(erm)
 
 static scl_penalty erm_penalty(const void *self) {
   return erm_l1(self) > 0 ? SCL_PENALTY_L1 : SCL_PENALTY_L2;
@@ -574,13 +463,11 @@ const scl_plugin scullery_plugin = {
         "info().gap bounds how far the objective is from its least, relative to that at a = 0, "
         "and\n"
         "is at most `tolerance`.\n"
-        "Predictions of loss.poisson and loss.gamma are the logarithms of means.",
+        "Predictions of loss.poisson and loss.gamma are means exp(f); p:decision has the scores f.",
     SCL_SOLVER(.solve = erm_solve),
     SCL_INSTANCE(erm, options),
     SCL_ABILITIES(
-        SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = erm_loss_value,
-                  .slope = erm_loss_slope, .bound = erm_loss_bound, .lipschitz = erm_loss_lipschitz,
-                  .probabilities = erm_probabilities),
+        PART_LOSS_OFFER,
         SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = erm_penalty),
         SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = erm_objective),
         SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = erm_cost)),

@@ -28,7 +28,7 @@ typedef struct erm_loss {
   const scl_loss_service *service;
   const scl_part *part;
   scl_loss_facts facts;
-  bool curvature, conjugate, probability; /* whether it offers them */
+  bool curvature, conjugate; /* whether it offers them */
 } erm_loss;
 
 /* Some targets of a problem: all of them together, or one. Arrays of n c numbers for c columns. */

@@ -119,8 +119,6 @@ static double loo_left(double residual, double leverage) {
 
 /* ------------------------------------------------------------ the walk over rows */
 
-enum { LOO_TILE = 256 };
-
 typedef struct loo_walk {
   const scl_problem *problem;
   const loo_spectrum *spectrum;
@@ -132,18 +130,15 @@ typedef struct loo_walk {
   double *mean, *mean_y; /* D, then <t_j, mean>: with an intercept, else zeros; c */
   double total;          /* W */
   double *sums;          /* count */
-  const scl_rows *rows;  /* of the block at hand */
-  double *tile_sums;     /* tiles x count */
 } loo_walk;
 
-/* Adds the contribution of a tile of rows, given leverages (count x lambdas) and scores (count x
+/* Adds the contributions of rows to `sums`, given leverages (count x lambdas) and scores (count x
  * lambdas c). */
-static void loo_tile_sums(const loo_walk *w, size_t first, size_t count, const double *leverage,
-                          const double *scores, double *left, double *sums) {
+static void loo_add_scores(const loo_walk *w, const scl_rows *rows, const double *leverage,
+                           const double *scores, double *left, double *sums) {
   const size_t c = w->problem->targets, k = w->count;
-  for (size_t i = 0; i < count; i++) {
-    const double *y = w->rows->targets + (first + i) * c,
-                 weight = w->rows->weights == NULL ? 1 : w->rows->weights[first + i];
+  for (size_t i = 0; i < rows->count; i++) {
+    const double *y = rows->targets + i * c, weight = rows->weights == NULL ? 1 : rows->weights[i];
     for (size_t l = 0; l < k; l++) {
       const double h = weight * (leverage[i * k + l] + (w->intercept != NULL ? 1 / w->total : 0));
       for (size_t j = 0; j < c; j++) {
@@ -155,17 +150,16 @@ static void loo_tile_sums(const loo_walk *w, size_t first, size_t count, const d
   }
 }
 
-/* A task: a tile of rows.
+/* Some rows of a block; sums: `count` numbers.
  *
  *   p = (Phi T' - 1 (T m)')^2, entry by entry;   leverages = p inverse;   scores = Phi A */
-static scl_status loo_tile(void *context, size_t index, scl_error *error) {
+static scl_status loo_part(void *context, const scl_rows *rows, void *sums, scl_error *error) {
   const loo_walk *w = context;
   const scl_host *host = w->problem->host;
   const size_t d = w->spectrum->order, r = w->spectrum->count, c = w->problem->targets,
-               k = w->count, first = index * LOO_TILE,
-               count = w->rows->count - first < LOO_TILE ? w->rows->count - first : LOO_TILE;
-  const ptrdiff_t stride = w->rows->features.row_stride;
-  const double *phi = (const double *)w->rows->features.data + (ptrdiff_t)first * stride;
+               k = w->count, count = rows->count;
+  const ptrdiff_t stride = rows->features.row_stride;
+  const double *phi = rows->features.data;
   double *p = host->scratch((count * (r + k + k * c) + c) * sizeof *p);
   if (p == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for leave-one-out");
@@ -181,43 +175,68 @@ static scl_status loo_tile(void *context, size_t index, scl_error *error) {
                     (ptrdiff_t)k);
   host->dense->gemm(0, 0, count, k * c, d, 1, phi, stride, w->coefficients, (ptrdiff_t)(k * c), 0,
                     scores, (ptrdiff_t)(k * c));
-  loo_tile_sums(w, first, count, leverage, scores, left, w->tile_sums + index * k);
+  loo_add_scores(w, rows, leverage, scores, left, sums);
   return SCL_STATUS_OK;
 }
 
-/* Adds a block of rows: tiles in parallel, their sums added in the order of the tiles. */
-static scl_status loo_visit(void *context, const scl_rows *rows, scl_error *error) {
+static scl_status loo_merge(void *context, const void *sums, scl_error *error) {
   loo_walk *w = context;
-  const scl_host *host = w->problem->host;
-  const size_t tiles = (rows->count + LOO_TILE - 1) / LOO_TILE;
-  w->tile_sums = host->allocate((tiles * w->count + 1) * sizeof *w->tile_sums);
-  if (w->tile_sums == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for leave-one-out");
-  memset(w->tile_sums, 0, tiles * w->count * sizeof *w->tile_sums);
-  w->rows = rows;
-  const scl_status status = host->parallel(tiles, loo_tile, w, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < tiles; i++)
-    for (size_t l = 0; l < w->count; l++)
-      w->sums[l] += w->tile_sums[i * w->count + l];
-  host->release(w->tile_sums);
-  return status;
+  (void)error;
+  for (size_t l = 0; l < w->count; l++)
+    w->sums[l] += ((const double *)sums)[l];
+  return SCL_STATUS_OK;
 }
 
-/* Weighted sums of features and targets: what an intercept needs. */
-static scl_status loo_add_means(void *context, const scl_rows *rows, scl_error *error) {
-  loo_walk *w = context;
+static scl_status loo_visit(void *context, const scl_rows *rows, scl_error *error) {
+  const loo_walk *w = context;
+  const scl_division division = {.head = SCL_HEAD(scl_division),
+                                 .targets = w->problem->targets,
+                                 .bytes = w->count * sizeof(double),
+                                 .part = loo_part,
+                                 .merge = loo_merge};
+  return w->problem->host->divide_rows(rows, &division, context, error);
+}
+
+/* Weighted sums of features and targets, D + c numbers: what an intercept needs. */
+static scl_status loo_part_means(void *context, const scl_rows *rows, void *state,
+                                 scl_error *error) {
+  const loo_walk *w = context;
   const size_t d = w->problem->features, c = w->problem->targets;
+  double *sums = state;
   (void)error;
   for (size_t i = 0; i < rows->count; i++) {
     const double weight = rows->weights == NULL ? 1 : rows->weights[i];
     const double *phi =
         (const double *)rows->features.data + (ptrdiff_t)i * rows->features.row_stride;
     for (size_t j = 0; j < d; j++)
-      w->mean[j] += weight * phi[j];
+      sums[j] += weight * phi[j];
     for (size_t j = 0; j < c; j++)
-      w->mean_y[j] += weight * rows->targets[i * c + j];
+      sums[d + j] += weight * rows->targets[i * c + j];
   }
   return SCL_STATUS_OK;
+}
+
+static scl_status loo_merge_means(void *context, const void *state, scl_error *error) {
+  loo_walk *w = context;
+  const size_t d = w->problem->features;
+  const double *sums = state;
+  (void)error;
+  for (size_t j = 0; j < d; j++)
+    w->mean[j] += sums[j];
+  for (size_t j = 0; j < w->problem->targets; j++)
+    w->mean_y[j] += sums[d + j];
+  return SCL_STATUS_OK;
+}
+
+static scl_status loo_add_means(void *context, const scl_rows *rows, scl_error *error) {
+  const loo_walk *w = context;
+  const scl_division division = {.head = SCL_HEAD(scl_division),
+                                 .targets = w->problem->targets,
+                                 .bytes =
+                                     (w->problem->features + w->problem->targets) * sizeof(double),
+                                 .part = loo_part_means,
+                                 .merge = loo_merge_means};
+  return w->problem->host->divide_rows(rows, &division, context, error);
 }
 
 /* Means, those of the directions, and the intercepts. */

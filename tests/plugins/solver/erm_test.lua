@@ -410,57 +410,60 @@ function TestLambdaIsChosenByTheLoss()
   lu.assertEquals(chosen, { chosen[2], chosen[2], chosen[2] })
 end
 
--- Predictions of poisson and gamma are logarithms: no metric compares them with the targets
--- unless a function does, and the fit says so.
-function TestLogarithmsAreNotScoredAsValues()
-  local function r2(said, y) return sc.metrics.r2(said:map(math.exp), y) end
+-- Predictions of poisson and gamma are means, in memory, from a stream, in scores of every way, in
+-- saved models and in the command; decisions are their logarithms.
+function TestPredictionsAreMeans()
   for _, name in ipairs{ "poisson", "gamma" } do
     local ds = data_for(name)
-    local p = sc.pipeline{ sc.solver.erm{ loss = loss_of(name), lambda = 0.01 } }
-    local m = sc.pipeline{ sc.solver.erm{ loss = loss_of(name), lambda = 0.01 } }:fit(ds)
-    lu.assertStrContains(m:info().note, "predictions are logarithms of means")
-    for _, call in ipairs{ function() m:score(ds) end, function() m:error(ds) end,
-      function() m:score(ds, { metric = "mae" }) end, function() p:cv(ds, { folds = 3 }) end,
-      function() p:cv(ds, { folds = 3, score = "mse" }) end,
-      function() m:importance(ds) end } do
-      lu.assertErrorMsgContains("predictions of solver.erm with this loss are logarithms of means",
-        call)
+    local function new()
+      return sc.pipeline{ sc.solver.erm{ loss = loss_of(name), lambda = 0.01 } }
     end
-    lu.assertAlmostEquals(m:score(ds, { metric = r2 }), r2(m:predict(x4), ds.y), 1e-12)
-    lu.assertTrue(p:cv(ds, { folds = 3, score = r2 }).mean < 1)
-    -- pictures and reports show the means
+    local m = new():fit(ds)
+    local said = m:predict(x4)
+    lu.assertTrue(said == m:decision(x4):map(math.exp))
+    lu.assertNil(m:info().note)
+    lu.assertEquals(m:score(ds), sc.metrics.r2(said, ds.y))
+    lu.assertEquals(m:error(ds), sc.metrics.mse(said, ds.y))
+    lu.assertEquals((m:score(ds, { metric = "mae" })), (sc.metrics.mae(said, ds.y)))
+    local squares = 0
+    for _, fold in ipairs(ds:folds{ k = 3, seed = 5 }) do
+      squares = squares + new():fit(fold[1]):error(fold[2])
+    end
+    local found = new():cv(ds, { folds = 3, seed = 5, score = "mse" }).mean
+    lu.assertAlmostEquals(found, squares / 3, 1e-6 * found)
     local page = os.tmpname() .. ".html"
     m:report(page, { data = ds })
     lu.assertStrContains(support.read(page), "Permutation importance")
     os.remove(page)
     os.remove((page:gsub("%.html$", "")))
-    local shown, means = require("scullery.pictures.model").judged(m).scores, m:predict(x4)
-    for i = 1, 60 do
-      lu.assertAlmostEquals(shown:get(i, 1), math.exp(means:get(i, 1)), 1e-12 * shown:get(i, 1))
-    end
+    lu.assertTrue(require("scullery.pictures.model").judged(m).scores == said)
+    local saved = os.tmpname()
+    m:save(saved)
+    lu.assertTrue(sc.load(saved):predict(x4) == said)
+    os.remove(saved)
   end
   local values = fit(sc.solver.erm{ loss = loss_of "quantile", lambda = 0.01 },
     (data_for "quantile"))
-  lu.assertNil(values:info().note)
-  lu.assertTrue(values:score((data_for "quantile")) < 1)
+  lu.assertTrue(values:predict(x4) == values:decision(x4))
 end
 
--- The command refuses too, before it writes predictions.
-function TestTheCommandDoesNotScoreLogarithms()
+-- The command predicts and scores means; a stream gives the score of the rows in memory.
+function TestTheCommandPredictsMeans()
   local lines, out = { "a,y" }, support.free_path ".csv"
   for i = 1, 60 do lines[#lines + 1] = ("%.17g,%d"):format(x4:get(i, 1), counts[i]) end
   local table_path, saved = support.write(nil, table.concat(lines, "\n") .. "\n"), os.tmpname()
-  sc.pipeline{ sc.solver.erm{ loss = sc.loss.poisson{}, lambda = 0.01 } }:fit(
-    sc.data.csv(table_path, { target = "y", task = "regression" })):save(saved)
-  local function run(more)
-    return support.scullery(("predict %s %s --format csv -o %s%s"):format(saved, table_path, out,
-      more))
-  end
-  local status, _, said = run " --score"
-  lu.assertNotEquals(status, 0)
-  lu.assertStrContains(said, "--score compares predictions with targets")
-  lu.assertNil(io.open(out))
-  lu.assertEquals(run "", 0)
+  local reading = { target = "y", task = "regression" }
+  local ds = sc.data.csv(table_path, reading)
+  local p = sc.pipeline{ sc.solver.erm{ loss = sc.loss.poisson{}, lambda = 0.01 } }:fit(ds)
+  p:save(saved)
+  local status, printed, said = support.scullery(("predict %s %s --format csv -o %s \z
+    --score"):format(saved, table_path, out))
+  lu.assertEquals(status, 0)
+  lu.assertStrContains(printed .. said, ("R2 %.6g"):format(p:score(ds)))
+  local first = support.read(out):match "\n([%d.e+-]+)"
+  lu.assertAlmostEquals(tonumber(first), p:predict(ds):get(1, 1), 1e-12)
+  reading.stream = true
+  lu.assertAlmostEquals(p:score(sc.data.csv(table_path, reading)), p:score(ds), 1e-9)
   for _, path in ipairs{ table_path, saved, out } do os.remove(path) end
 end
 
@@ -473,7 +476,7 @@ function TestEqualRows()
       local m = fit(sc.solver.erm{ loss = loss_of(name), lambda = lambda },
         sc.dataset{ X = sc.ones(20, 2), y = y, task = "regression" })
       lu.assertEquals(m:info().status, "converged", name)
-      local f = m:predict(sc.ones(1, 2)):get(1, 1)
+      local f = m:decision(sc.ones(1, 2)):get(1, 1)
       lu.assertAlmostEquals(f, name == "square" and 10.5 or math.log(10.5), 1e-8)
     end
   end

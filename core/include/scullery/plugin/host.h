@@ -12,7 +12,11 @@ struct scl_draw;
 struct scl_shape;   /* nonlinearity.h */
 struct scl_problem; /* solver.h */
 struct scl_solution;
+struct scl_replaced;
+struct scl_archive;
 struct scl_tilt; /* kernel.h */
+struct scl_rows; /* rows.h */
+struct scl_division;
 
 /* Task `index` of several. Each task has its own `error`. */
 typedef scl_status (*scl_job)(void *context, size_t index, scl_error *error);
@@ -61,6 +65,24 @@ typedef struct scl_parts {
    * `hold_out` and `held` are SCL_STATUS_UNSUPPORTED. [one] */
   scl_status (*solve)(const scl_part *solver, const struct scl_problem *problem,
                       const double *weights, struct scl_solution *out, scl_error *error);
+  /* Solvers of any kind, called in a slot `solve` or `fit` with the problem that this slot got:
+   * *model = what the solver learns from it (a model of its own, or coefficients), with the row
+   * weights and targets of *replaced (NULL: those of the problem). As for `solve`, the verbs
+   * `dual`, `minibatch`, `hold_out` and `held` are then SCL_STATUS_UNSUPPORTED. out: as the
+   * solver left it, coefficients and intercept NULL. The caller destroys the model. [one] */
+  scl_status (*fit)(const scl_part *solver, const struct scl_problem *problem,
+                    const struct scl_replaced *replaced, struct scl_solution *out, void **model,
+                    scl_error *error);
+  /* scores (rows x c at stride, float64) of a model of that part, for rows of float64 or float32.
+   * For a model of coefficients: of the features that the problem had. [any] */
+  scl_status (*decide)(const scl_part *solver, const void *model, const scl_const_block *rows,
+                       double *scores, ptrdiff_t stride, scl_error *error);
+  /* To arrays whose names begin with `prefix` and a dot, and back. */
+  scl_status (*save)(const scl_part *solver, const void *model, struct scl_archive *archive,
+                     const char *prefix, scl_error *error);
+  scl_status (*load)(const scl_part *solver, const struct scl_archive *archive, const char *prefix,
+                     size_t features, size_t targets, void **model, scl_error *error);
+  void (*destroy)(const scl_part *solver, void *model);
 } scl_parts;
 #define SCL_LEAST_PARTS SCL_THROUGH(scl_parts, characteristic)
 
@@ -107,6 +129,11 @@ typedef struct scl_host {
    * cannot fail: `create` must refuse such options. In them the sentence is only shown to the user.
    * [any] */
   SCL_PRINTF(2, 3) void (*fail_call)(scl_status status, const char *format, ...);
+  /* In a visit, of `walk`, `minibatch` or `held`: work on the rows of the block on all threads, as
+   * scl_division says. The visits themselves come one after another. The status and sentence are
+   * those of the first part that fails. */
+  scl_status (*divide_rows)(const struct scl_rows *rows, const struct scl_division *division,
+                            void *context, scl_error *error);
 } scl_host;
 #define SCL_LEAST_HOST SCL_THROUGH(scl_host, service)
 

@@ -101,6 +101,16 @@ typedef struct scl_ability_loss_probability {
 } scl_ability_loss_probability;
 #define SCL_LEAST_ABILITY_LOSS_PROBABILITY SCL_THROUGH(scl_ability_loss_probability, probability)
 
+/* out = the mean of the targets that have the score f, where it is another function of f: exp(f)
+ * for counts. Where E l(f, Y) is least in f, it is E Y. It rises with f; infinite where it is too
+ * large for a number. Predictions of a regression are then means. [any] */
+#define SCL_ABILITY_LOSS_MEAN "scullery.loss-mean/1"
+typedef struct scl_ability_loss_mean {
+  scl_head head;
+  void (*mean)(const void *self, size_t count, const double *f, double *out);
+} scl_ability_loss_mean;
+#define SCL_LEAST_ABILITY_LOSS_MEAN SCL_THROUGH(scl_ability_loss_mean, mean)
+
 /* ------------------------------------------------------------ for solvers that take a loss */
 
 /* Calls of a loss that a solver got as an option (SCL_FORM_PARTS, words "loss"), as a service of
@@ -123,6 +133,8 @@ typedef struct scl_loss_service {
                          const double *t, double *out, scl_error *error);
   scl_status (*probability)(const scl_part *loss, size_t count, const double *f, double *out,
                             scl_error *error);
+  scl_status (*mean)(const scl_part *loss, size_t count, const double *f, double *out,
+                     scl_error *error);
 } scl_loss_service;
 #define SCL_LEAST_LOSS_SERVICE SCL_THROUGH(scl_loss_service, probability)
 

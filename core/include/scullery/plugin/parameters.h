@@ -123,6 +123,32 @@ typedef struct scl_ability_prepare {
 } scl_ability_prepare;
 #define SCL_LEAST_ABILITY_PREPARE SCL_THROUGH(scl_ability_prepare, release)
 
+/* The numbers that a component is defined for, where these are not all: of a sampler and a kernel,
+ * numbers of the rows of data; of a nonlinearity, numbers z. The host refuses others with a
+ * sentence that names row and column, so that the component need not. */
+enum {
+  SCL_DOMAIN_UNIT_ROWS = 1, /* rows have length 1, to 1e-5; not for nonlinearities */
+  SCL_DOMAIN_COLUMNS = 2    /* a nonlinearity whose z are the columns of the data */
+};
+typedef struct scl_domain {
+  scl_head head;
+  uint32_t flags;   /* SCL_DOMAIN_... */
+  uint32_t range;   /* SCL_RANGE_...: which of the bounds are excluded */
+  double low, high; /* of each number, which may be infinite; both 0: any number */
+} scl_domain;
+#define SCL_LEAST_DOMAIN SCL_THROUGH(scl_domain, high)
+
+#define SCL_ABILITY_DOMAIN "scullery.domain/1"
+typedef struct scl_ability_domain {
+  scl_head head;
+  /* The domain, where it does not depend on options: as in scl_domain. */
+  uint32_t flags, range;
+  double low, high;
+  /* Change the domain, which the host presets from the members above. NULL: no change. [any] */
+  scl_status (*domain)(const void *self, scl_domain *out, scl_error *error);
+} scl_ability_domain;
+#define SCL_LEAST_ABILITY_DOMAIN SCL_THROUGH(scl_ability_domain, high)
+
 /* Rows of data as dense parameters without a bias, for kernels. */
 static inline scl_const_parameters scl_dense_rows(const double *rows, ptrdiff_t stride,
                                                   size_t count, size_t dim) {

@@ -25,4 +25,21 @@ typedef struct scl_rows {
 /* Called for each block of a walk. A status other than SCL_STATUS_OK ends the walk with it. */
 typedef scl_status (*scl_visit)(void *context, const scl_rows *rows, scl_error *error);
 
+/* Work on the rows of one block that several threads share (scl_host.divide_rows). The block is cut
+ * into parts of `rows` rows, the last one with what is left: the division, and the order in which
+ * parts are merged, do not depend on the threads, and neither does the result. */
+typedef struct scl_division {
+  scl_head head;
+  size_t rows;    /* of a part; 0: 256 */
+  size_t targets; /* c, the targets of a row */
+  size_t bytes;   /* of the state of a part, 64-byte aligned, all zeros before `part` */
+  /* Work on one part: part->targets, weights and so on are those of its rows. Several parts at
+   * once: `context` is shared, `state` is this part's own. [any] */
+  scl_status (*part)(void *context, const scl_rows *part, void *state, scl_error *error);
+  /* Add the state of a part to the context: part after part, in the order of the rows. NULL:
+   * nothing is to be added. [one] */
+  scl_status (*merge)(void *context, const void *state, scl_error *error);
+} scl_division;
+#define SCL_LEAST_DIVISION SCL_THROUGH(scl_division, merge)
+
 #endif

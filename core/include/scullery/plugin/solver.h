@@ -300,6 +300,9 @@ typedef struct scl_ability_loss {
   /* out: a probability for each class. NULL, or returns 0: the loss defines none, and the host
    * calibrates. */
   int32_t (*probabilities)(const void *self, size_t c, const double *f, double *out);
+  /* Regressions. out (c numbers) = the means of the targets at the scores f, which are then what
+   * the user gets as predictions. NULL, or returns 0: the scores are the predictions. */
+  int32_t (*means)(const void *self, size_t c, const double *f, double *out);
 } scl_ability_loss;
 #define SCL_LEAST_ABILITY_LOSS SCL_THROUGH(scl_ability_loss, lipschitz)
 
@@ -312,6 +315,14 @@ typedef struct scl_ability_objective {
                           const double *intercept, double *value, scl_error *error);
 } scl_ability_objective;
 #define SCL_LEAST_ABILITY_OBJECTIVE SCL_THROUGH(scl_ability_objective, objective)
+
+/* What scl_parts.fit learns from in place of the problem's own. */
+typedef struct scl_replaced {
+  scl_head head;
+  const double *weights; /* n row weights, in the order of walk; NULL: those of the problem */
+  const double *targets; /* n x c numbers, of a regression; NULL: those of the problem */
+} scl_replaced;
+#define SCL_LEAST_REPLACED SCL_THROUGH(scl_replaced, targets)
 
 /* Named arrays of a saved model. Names: a-z, 0-9, _ and dots; at most 60 characters. */
 typedef struct scl_archive scl_archive;
