@@ -64,6 +64,13 @@ scl_status scl_csr_columns(const scl_csr *a, size_t first, size_t cols, scl_csr 
 scl_status scl_csr_convert(const scl_csr *a, scl_dtype dtype, scl_csr *out, scl_error *error);
 /* *out = the numbers of a dense matrix that are not 0. */
 scl_status scl_csr_of_matrix(const scl_matrix *a, scl_csr *out, scl_error *error);
+/* *out = numbers in any order, number k in row row[k] and column column[k], which the caller has
+ * checked. Several of the same place remain; scl_csr_check refuses them. */
+scl_status scl_csr_of_places(size_t rows, size_t cols, size_t entries, const int64_t *row,
+                             const int32_t *column, const void *values, scl_dtype dtype,
+                             scl_csr *out, scl_error *error);
+/* Sort the columns of each row, in place. */
+scl_status scl_csr_sort(scl_csr *a, scl_error *error);
 /* out (rows x cols at stride, in dtype) = rows first .. first+rows-1 with their zeros. */
 void scl_csr_fill(const scl_csr *a, size_t first, size_t rows, scl_dtype dtype, void *out,
                   ptrdiff_t stride);

@@ -34,4 +34,9 @@ typedef struct scl_libsvm_size {
 scl_status scl_libsvm_estimate(const char *path, const scl_libsvm_options *options,
                                scl_libsvm_size *out, scl_error *error);
 
+/* Write rows with a label each, whole or not at all. Numbers have as many digits as tell them
+ * apart. */
+scl_status scl_libsvm_write(const scl_csr *x, const double *labels, const char *path,
+                            scl_error *error);
+
 #endif

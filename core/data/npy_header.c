@@ -90,8 +90,22 @@ static bool take_shape(const char **at, size_t dims[2], size_t *count) {
   return true;
 }
 
+/* "<U12" or "|S12": texts of at most 12 characters or bytes. */
+static bool parse_text_type(const char *text, npy_layout *out) {
+  size_t length = 0, digits = 0;
+  if (strchr("<>|=", text[0]) == NULL || (text[1] != 'U' && text[1] != 'S')) return false;
+  for (const char *at = text + 2; *at >= '0' && *at <= '9' && digits < 9; at++, digits++)
+    length = length * 10 + (size_t)(*at - '0');
+  if (digits == 0 || text[2 + digits] != 0) return false;
+  out->kind = text[1];
+  out->size = text[1] == 'U' ? 4 * length : length;
+  out->swapped = text[1] == 'U' &&
+                 ((text[0] == '<' && npy_big_endian()) || (text[0] == '>' && !npy_big_endian()));
+  return true;
+}
+
 /* "<f8" and the like: byte order, kind and size. */
-static scl_status parse_type(const char *path, const char *text, npy_layout *out,
+static scl_status parse_type(const char *path, const char *text, bool texts, npy_layout *out,
                              scl_error *error) {
   const char *known[] = {"f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
   const char order = text[0];
@@ -103,6 +117,7 @@ static scl_status parse_type(const char *path, const char *text, npy_layout *out
     out->swapped = (order == '<' && npy_big_endian()) || (order == '>' && !npy_big_endian());
     return SCL_STATUS_OK;
   }
+  if (texts && parse_text_type(text, out)) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_DATA,
                   "%s: its numbers are of type '%s'; float32, float64, integers and booleans are "
                   "read (X.astype(\"float64\") in NumPy)",
@@ -125,8 +140,8 @@ static bool take_entry(const char **at, header *h) {
 }
 
 /* The sizes are bounded so that no product of them overflows later. */
-scl_status npy_parse_header(const char *path, const char *bytes, size_t size, npy_layout *out,
-                            scl_error *error) {
+scl_status npy_parse_header(const char *path, const char *bytes, size_t size, bool texts,
+                            npy_layout *out, scl_error *error) {
   const char *at = bytes + (bytes[6] == 1 ? 10 : 12);
   header h = {0};
   bool fine = take(&at, '{');
@@ -143,7 +158,7 @@ scl_status npy_parse_header(const char *path, const char *bytes, size_t size, np
                     "%s: it holds records; an array of numbers is wanted", path);
   if (!fine || at != bytes + size || !h.typed || !h.ordered || !h.shaped)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the .npy header is damaged", path);
-  SCL_TRY(parse_type(path, h.type, out, error));
+  SCL_TRY(parse_type(path, h.type, texts, out, error));
   if (h.count > 2)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it has %zu dimensions; a matrix has at most 2",
                     path, h.count);
@@ -162,37 +177,47 @@ scl_status npy_parse_header(const char *path, const char *bytes, size_t size, np
 
 /* ---------------------------------------------------------------- numbers */
 
-/* The number at b, in the machine's byte order. */
-static double decode_one(const npy_layout *l, const unsigned char *b) {
-  union {
-    float f4;
-    double f8;
-    int8_t i1;
-    int16_t i2;
-    int32_t i4;
-    int64_t i8;
-    uint8_t u1;
-    uint16_t u2;
-    uint32_t u4;
-    uint64_t u8;
-  } v;
-  memcpy(&v, b, l->size);
-  if (l->kind == 'f') return l->size == 4 ? (double)v.f4 : v.f8;
+typedef union npy_number {
+  float f4;
+  double f8;
+  int8_t i1;
+  int16_t i2;
+  int32_t i4;
+  int64_t i8;
+  uint8_t u1;
+  uint16_t u2;
+  uint32_t u4;
+  uint64_t u8;
+} npy_number;
+
+/* The number at b, in the byte order of this machine. */
+static npy_number number_at(const npy_layout *l, const unsigned char *b) {
+  npy_number v = {0};
+  unsigned char turned[8];
+  for (size_t k = 0; l->swapped && k < l->size; k++)
+    turned[k] = b[l->size - 1 - k];
+  memcpy(&v, l->swapped ? turned : b, l->size);
+  return v;
+}
+
+static int64_t integer_of(const npy_layout *l, npy_number v) {
   if (l->kind == 'b') return v.u1 != 0; /* whatever the byte, as NumPy converts it */
-  if (l->kind == 'i')
-    return l->size == 1 ? v.i1 : l->size == 2 ? v.i2 : l->size == 4 ? v.i4 : (double)v.i8;
-  return l->size == 1 ? v.u1 : l->size == 2 ? v.u2 : l->size == 4 ? v.u4 : (double)v.u8;
+  if (l->kind == 'i') return l->size == 1 ? v.i1 : l->size == 2 ? v.i2 : l->size == 4 ? v.i4 : v.i8;
+  return l->size == 1 ? v.u1 : l->size == 2 ? v.u2 : l->size == 4 ? v.u4 : (int64_t)v.u8;
 }
 
 void npy_decode(const npy_layout *l, const unsigned char *from, size_t count, double *to) {
-  unsigned char turned[8];
+  const bool wide = l->kind == 'u' && l->size == 8;
   for (size_t i = 0; i < count; i++, from += l->size) {
-    if (!l->swapped) {
-      to[i] = decode_one(l, from);
-      continue;
-    }
-    for (size_t k = 0; k < l->size; k++)
-      turned[k] = from[l->size - 1 - k];
-    to[i] = decode_one(l, turned);
+    const npy_number v = number_at(l, from);
+    to[i] = l->kind != 'f' ? (wide ? (double)v.u8 : (double)integer_of(l, v))
+            : l->size == 4 ? (double)v.f4
+                           : v.f8;
   }
+}
+
+void npy_decode_integers(const npy_layout *l, const unsigned char *from, size_t count,
+                         int64_t *to) {
+  for (size_t i = 0; i < count; i++, from += l->size)
+    to[i] = integer_of(l, number_at(l, from));
 }

@@ -16,22 +16,22 @@ static scl_status cut_off(const char *path, const npy_layout *l, scl_error *erro
                   l->cols);
 }
 
-static scl_status read_header(scl_input *input, const char *path, npy_layout *out,
-                              scl_error *error) {
+scl_status npy_read_header(const npy_bytes *from, bool texts, npy_layout *out, scl_error *error) {
+  const char *path = from->path;
   char *bytes = scl_allocate(NPY_PREFIX + NPY_LONGEST + 1);
   size_t got = 0, more = 0, size = 0;
   if (bytes == NULL) return scl_fail_memory(error, NPY_LONGEST, "a header");
-  scl_status status = scl_input_read(input, bytes, NPY_PREFIX, &got, error);
+  scl_status status = from->read(from->from, bytes, NPY_PREFIX, &got, error);
   if (status == SCL_STATUS_OK) status = npy_header_size(path, bytes, got, &size, error);
   if (status == SCL_STATUS_OK && size < NPY_PREFIX)
     status = scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the .npy header is damaged", path);
   if (status == SCL_STATUS_OK)
-    status = scl_input_read(input, bytes + got, size - got, &more, error);
+    status = from->read(from->from, bytes + got, size - got, &more, error);
   if (status == SCL_STATUS_OK && got + more != size)
     status = scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the .npy header is cut off", path);
   if (status == SCL_STATUS_OK) {
     bytes[size] = 0;
-    status = npy_parse_header(path, bytes, size, out, error);
+    status = npy_parse_header(path, bytes, size, texts, out, error);
   }
   scl_release(bytes);
   return status;
@@ -45,20 +45,20 @@ static scl_status check_size(const scl_input *input, const char *path, const npy
   return scl_input_admit(input, (double)l->data_at + wanted, error);
 }
 
-/* The next `rows` rows of the array into *out; of an array stored by columns all of them. Numbers
- * whose bytes are those of the matrix are read without decoding. */
-static scl_status read_rows(scl_input *input, const char *path, const npy_layout *l, size_t rows,
-                            scl_matrix *out, scl_error *error) {
+/* Numbers whose bytes are those of the matrix are read without decoding. */
+scl_status npy_read_rows(const npy_bytes *from, const npy_layout *l, size_t rows, scl_matrix *out,
+                         scl_error *error) {
+  const char *path = from->path;
   unsigned char bytes[BLOCK * 8];
   double values[BLOCK];
   size_t total = rows * l->cols, got = 0;
   if (npy_is_native(l, out->dtype) && !l->by_column) {
-    SCL_TRY(scl_input_read(input, out->data, total * l->size, &got, error));
+    SCL_TRY(from->read(from->from, out->data, total * l->size, &got, error));
     return got == total * l->size ? SCL_STATUS_OK : cut_off(path, l, error);
   }
   for (size_t done = 0, count; done < total; done += count) {
     count = scl_min(BLOCK, total - done);
-    SCL_TRY(scl_input_read(input, bytes, count * l->size, &got, error));
+    SCL_TRY(from->read(from->from, bytes, count * l->size, &got, error));
     if (got != count * l->size) return cut_off(path, l, error);
     npy_decode(l, bytes, count, values);
     for (size_t k = 0; k < count; k++) {
@@ -84,6 +84,10 @@ static scl_status read_end(scl_input *input, const char *path, const npy_layout 
                         "%s: the file goes on after its %zu x %zu numbers", path, l->rows, l->cols);
 }
 
+scl_dtype npy_dtype(const npy_layout *l) {
+  return l->kind == 'f' && l->size == 4 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
+}
+
 /* ---------------------------------------------------------------- a source */
 
 typedef struct npy_rows {
@@ -95,10 +99,11 @@ typedef struct npy_rows {
   size_t done; /* rows */
 } npy_rows;
 
-/* float32 stays float32; every other type becomes float64. */
-static scl_dtype dtype_of(const npy_layout *l) {
-  return l->kind == 'f' && l->size == 4 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
+static scl_status read_input(void *input, void *to, size_t size, size_t *got, scl_error *error) {
+  return scl_input_read(input, to, size, got, error);
 }
+
+static npy_bytes bytes_of(const npy_rows *s) { return (npy_bytes){s->path, read_input, s->input}; }
 
 static scl_status npy_rows_next(scl_source *source, scl_matrix *x, scl_matrix *y,
                                 scl_error *error) {
@@ -110,9 +115,10 @@ static scl_status npy_rows_next(scl_source *source, scl_matrix *x, scl_matrix *y
   (void)y;
   if (left == 0) return read_end(s->input, s->path, l, error);
   if (all) SCL_TRY(check_size(s->input, s->path, l, error));
-  SCL_TRY(scl_matrix_create_raw(rows, l->cols, dtype_of(l), x, error));
+  SCL_TRY(scl_matrix_create_raw(rows, l->cols, npy_dtype(l), x, error));
   s->done += rows;
-  return read_rows(s->input, s->path, l, rows, x, error);
+  const npy_bytes bytes = bytes_of(s);
+  return npy_read_rows(&bytes, l, rows, x, error);
 }
 
 static void npy_rows_destroy(scl_source *source) {
@@ -136,7 +142,8 @@ static scl_status open_rows(const char *path, npy_rows **out, scl_error *error) 
 scl_status scl_npy_once(const char *path, size_t cols, scl_source **out, scl_error *error) {
   npy_rows *s;
   scl_status status = open_rows(path, &s, error);
-  if (status == SCL_STATUS_OK) status = read_header(s->input, path, &s->layout, error);
+  const npy_bytes bytes = status == SCL_STATUS_OK ? bytes_of(s) : (npy_bytes){0};
+  if (status == SCL_STATUS_OK) status = npy_read_header(&bytes, false, &s->layout, error);
   if (status == SCL_STATUS_OK && s->layout.cols != cols)
     status = scl_fail(error, SCL_STATUS_BAD_SHAPE,
                       "%s: it has %zu columns, and the model was fitted on %zu", path,
@@ -157,11 +164,12 @@ static scl_status read_whole(npy_rows *s, size_t unpacked, scl_matrix *out, scl_
   scl_matrix none;
   s->whole = true;
   scl_input_set_bound(s->input, unpacked);
-  SCL_TRY(read_header(s->input, s->path, &s->layout, error));
+  const npy_bytes bytes = bytes_of(s);
+  SCL_TRY(npy_read_header(&bytes, false, &s->layout, error));
   if (l->rows > 0)
     SCL_TRY(scl_source_next(&s->base, out, NULL, error));
   else
-    SCL_TRY(scl_matrix_create_raw(0, l->cols, dtype_of(l), out, error));
+    SCL_TRY(scl_matrix_create_raw(0, l->cols, npy_dtype(l), out, error));
   return scl_source_next(&s->base, &none, NULL, error);
 }
 

@@ -32,7 +32,8 @@ static scl_status read_header(array_file *a, size_t length, scl_error *error) {
   if (bytes == NULL) return scl_fail_memory(error, size, "a header");
   scl_status status = scl_file_read_at(&a->file, 0, size, bytes, error);
   bytes[size] = 0;
-  if (status == SCL_STATUS_OK) status = npy_parse_header(a->path, bytes, size, &a->layout, error);
+  if (status == SCL_STATUS_OK)
+    status = npy_parse_header(a->path, bytes, size, false, &a->layout, error);
   scl_release(bytes);
   return status;
 }

@@ -61,40 +61,15 @@ static scl_status put_field(scl_row_file *f, const char *text, size_t length, ch
 /* ---------------------------------------------------------------- labels of .npy: four bytes a
  * character, all as wide as the widest */
 
-/* The next character of UTF-8. A byte that is not part of valid UTF-8 stands for itself. */
-static uint32_t next_character(const char **at) {
-  const unsigned char *s = (const unsigned char *)*at;
-  const size_t more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : s[0] >= 0xc0 ? 1 : 0;
-  uint32_t code = more == 0 ? s[0] : s[0] & (0x3fu >> more);
-  for (size_t i = 1; i <= more; i++) {
-    if ((s[i] & 0xc0) != 0x80) {
-      (*at)++;
-      return s[0];
-    }
-    code = code << 6 | (s[i] & 0x3fu);
-  }
-  *at += more + 1;
-  return code;
-}
-
-static size_t count_characters(const char *text) {
-  size_t count = 0;
-  for (; *text != 0; count++)
-    (void)next_character(&text);
-  return count;
-}
-
 /* Turn the labels into arrays of `width` characters, padded with 0, as NumPy stores texts. */
 static scl_status widen_labels(scl_row_file *f, scl_error *error) {
   f->width = 1;
   for (size_t k = 0; k < f->n_labels; k++)
-    f->width = scl_max(f->width, count_characters(f->labels[k]));
+    f->width = scl_max(f->width, npy_characters(f->labels[k]));
   for (size_t k = 0; k < f->n_labels; k++) {
     uint32_t *wide = scl_allocate_zero(f->width * sizeof *wide);
     if (wide == NULL) return scl_fail_memory(error, f->width * sizeof *wide, "a label");
-    const char *at = f->labels[k];
-    for (size_t i = 0; *at != 0; i++)
-      wide[i] = next_character(&at);
+    npy_widen(f->labels[k], wide);
     scl_release(f->labels[k]);
     f->labels[k] = (char *)wide;
   }
@@ -261,7 +236,7 @@ scl_status scl_row_file_commit(scl_row_file *f, scl_error *error) {
   flush(f);
   if (f->npy) {
     if (f->labels != NULL) (void)snprintf(type, sizeof type, "U%zu", f->width);
-    npy_make_header(type, f->rows, f->cols, f->cols == 1, header);
+    npy_make_header(type, f->cols == 1 ? 1 : 2, f->rows, f->cols, header);
     scl_output_rewrite(f->output, 0, header, sizeof header);
   }
   scl_output *output = f->output;

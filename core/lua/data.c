@@ -11,6 +11,7 @@
 #include "data/idx.h"
 #include "data/libsvm.h"
 #include "data/npy.h"
+#include "data/npz.h"
 #include "lua/data_options.h"
 #include "lua/handle.h"
 #include "lua/schema.h"
@@ -25,7 +26,7 @@
  * front. */
 static void check(lua_State *L, const char *title, scl_status status, scl_error *error) {
   if (status == SCL_STATUS_OK) return;
-  (void)scl_prefix(error, "%s", title);
+  if (title != NULL) (void)scl_prefix(error, "%s", title);
   scl_lua_raise(L, error);
 }
 
@@ -215,6 +216,22 @@ static int stream_libsvm(lua_State *L) {
   return 2;
 }
 
+/* core.write_libsvm(sparse X, y: n x 1, path) */
+static int write_libsvm(lua_State *L) {
+  const scl_csr *x = scl_lua_hold_csr(L, 1);
+  const scl_matrix *y = scl_lua_check_matrix(L, 2);
+  const char *path = scl_lua_check_path(L, 3);
+  if (y->rows != x->rows || y->cols != 1)
+    return luaL_error(L, "write_libsvm: %I rows and %I x %I labels", (LUAI_UACINT)x->rows,
+                      (LUAI_UACINT)y->rows, (LUAI_UACINT)y->cols);
+  double *labels = lua_newuserdatauv(L, (x->rows + 1) * sizeof *labels, 0);
+  scl_lua_check_held(L, y);
+  for (size_t i = 0; i < x->rows; i++)
+    labels[i] = scl_matrix_get(y, i, 0);
+  SCL_LUA_TRY(L, scl_libsvm_write(x, labels, path, &error));
+  return 0;
+}
+
 /* core.libsvm_size(path, options) -> about how many rows and numbers the file has; nothing for a small
  * file, and where its size does not tell: gzip, pipes */
 static int libsvm_size(lua_State *L) {
@@ -298,6 +315,80 @@ static int stream_npy(lua_State *L) {
   return 1;
 }
 
+/* ------------------------------------------------------------ .npz */
+
+static void release_npz(void *npz) { scl_npz_close(npz); }
+
+/* The file at place 1, owned by a handle on the stack. */
+static scl_npz *open_npz(lua_State *L) {
+  const char *path = scl_lua_check_path(L, 1);
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, "scullery.npz", release_npz), scl_npz,
+                      scl_npz_open(path, &made, &error));
+  return scl_lua_check_handle(L, -1, "scullery.npz");
+}
+
+/* core.npz_names(path) -> list of the arrays' names, whether they are a sparse matrix of scipy's */
+static int npz_names(lua_State *L) {
+  const scl_npz *npz = open_npz(L);
+  lua_newtable(L);
+  for (size_t k = 0; scl_npz_name(npz, k) != NULL; k++) {
+    lua_pushstring(L, scl_npz_name(npz, k));
+    lua_rawseti(L, -2, (lua_Integer)k + 1);
+  }
+  lua_pushboolean(L, scl_npz_is_sparse(npz));
+  return 2;
+}
+
+static void release_array(void *pointer) {
+  scl_npz_array_release(pointer);
+  scl_release(pointer);
+}
+
+/* core.read_npz(path, name) -> the array: a matrix, or a list of texts; without a name: the sparse
+ * matrix */
+static int read_npz(lua_State *L) {
+  scl_error error = {0};
+  scl_npz *npz = open_npz(L);
+  if (lua_isnil(L, 2)) {
+    scl_csr *out = scl_lua_new_csr(L);
+    CHECK_READING(L, NULL, scl_npz_csr(npz, out, &error), out->rows, 1);
+    scl_lua_account(L, scl_csr_bytes(out));
+    return 1;
+  }
+  const char *name = luaL_checkstring(L, 2);
+  scl_npz_array *array = scl_lua_new_owned(L, "scullery.npz_array", release_array, sizeof *array);
+  CHECK_READING(L, NULL, scl_npz_read(npz, name, array, &error), array->numbers.rows, 1);
+  if (array->texts != NULL) {
+    scl_lua_push_texts(L, (const char *const *)array->texts, array->count);
+    return 1;
+  }
+  lua_createtable(L, 0, 1);
+  scl_lua_set_matrix(L, "numbers", &array->numbers);
+  lua_getfield(L, -1, "numbers");
+  return 1;
+}
+
+/* core.write_npz(X, y or nil, labels or nil, path); labels: the texts that the numbers of y stand
+ * for */
+static int write_npz(lua_State *L) {
+  size_t count = 0;
+  scl_npz_content content = {0};
+  if (scl_lua_test_csr(L, 1) != NULL)
+    content.x = scl_lua_hold_csr(L, 1);
+  else
+    content.dense = scl_lua_hold_matrix(L, 1);
+  if (!lua_isnil(L, 2)) content.y = scl_lua_hold_matrix(L, 2);
+  if (!lua_isnil(L, 3)) content.labels = scl_lua_check_texts(L, 3, "write_npz", "labels", &count);
+  content.n_labels = count;
+  for (size_t i = 0; content.labels != NULL && i < content.y->rows; i++) {
+    const double code = scl_matrix_get(content.y, i, 0);
+    if (!(code >= 1 && code <= (double)count && code == floor(code)))
+      return luaL_error(L, "write_npz: row %I has no label", (LUAI_UACINT)i + 1);
+  }
+  SCL_LUA_TRY(L, scl_npz_write(&content, scl_lua_check_path(L, 4), &error));
+  return 0;
+}
+
 /* ------------------------------------------------------------ fetching */
 
 /* core.fetch(url, path, sha256 or nil) */
@@ -340,9 +431,10 @@ void scl_lua_open_data(lua_State *L) {
   scl_lua_open_data_options(L);
   SCL_LUA_CALLS(L, {"read_csv", read_csv, 2}, {"stream_csv", stream_csv, 2},
                 {"read_libsvm", read_libsvm, 2}, {"stream_libsvm", stream_libsvm, 2},
-                {"libsvm_size", libsvm_size, 2}, {"read_idx", read_idx, 3},
-                {"stream_idx", stream_idx, 3}, {"read_npy", read_npy, 2},
+                {"libsvm_size", libsvm_size, 2}, {"write_libsvm", write_libsvm, 3},
+                {"read_idx", read_idx, 3}, {"stream_idx", stream_idx, 3}, {"read_npy", read_npy, 2},
                 {"write_npy", write_npy, 2}, {"write_csv", write_csv, 3},
-                {"stream_npy", stream_npy, 2}, {"fetch", fetch, 3}, {"sha256", sha256, 1},
-                {"digest", digest, 1}, {"make_folder", make_folder, 2});
+                {"stream_npy", stream_npy, 2}, {"npz_names", npz_names, 1},
+                {"read_npz", read_npz, 2}, {"write_npz", write_npz, 4}, {"fetch", fetch, 3},
+                {"sha256", sha256, 1}, {"digest", digest, 1}, {"make_folder", make_folder, 2});
 }

@@ -342,6 +342,17 @@ static int copy(lua_State *L) {
   return 1;
 }
 
+void scl_lua_call_writer(lua_State *L, const char *name, int absent) {
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  lua_getfield(L, -1, "scullery.core");
+  lua_getfield(L, -1, name);
+  lua_pushvalue(L, 1);
+  for (int k = 0; k < absent; k++)
+    lua_pushnil(L);
+  lua_pushvalue(L, 2);
+  lua_call(L, 2 + absent, 0);
+}
+
 /* X:dense() -> X itself, so that a script can treat any matrix as one that may be sparse */
 static int dense(lua_State *L) {
   scl_lua_check_matrix(L, 1);
@@ -359,29 +370,25 @@ static int astype(lua_State *L) {
   return 1;
 }
 
-/* X:save("x.npy") or X:save("x.csv"), through the writers of scullery.core */
+/* X:save("x.npy"), X:save("x.npz") or X:save("x.csv"), through the writers of scullery.core */
 static int save(lua_State *L) {
+  static const char *const writers[] = {"write_npy", "write_npz", "write_csv"};
   scl_lua_check_matrix(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING)
     return luaL_error(L, "save takes the path of a file, and got %s",
                       lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
-  const char *path = scl_lua_check_path(L, 2);
-  const char *end = strrchr(path, '.');
-  const bool csv = end != NULL && strcmp(end, ".csv") == 0;
+  const char *path = scl_lua_check_path(L, 2), *end = strrchr(path, '.');
+  size_t format = 0;
+  while (format < 3 && (end == NULL || strcmp(end + 1, writers[format] + 6) != 0))
+    format++;
   lua_settop(L, 2);
-  if (end == NULL || end == path || (!csv && strcmp(end, ".npy") != 0))
+  if (end == path || format == 3)
     return luaL_error(
         L,
-        "matrix:save: \"%s\" is not the name of a .npy or .csv file: the name says the "
+        "matrix:save: \"%s\" is not the name of a .npy, .npz or .csv file: the name says the "
         "format",
         path);
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  lua_getfield(L, -1, "scullery.core");
-  lua_getfield(L, -1, csv ? "write_csv" : "write_npy");
-  lua_pushvalue(L, 1);
-  if (csv) lua_pushnil(L);
-  lua_pushvalue(L, 2);
-  lua_call(L, csv ? 3 : 2, 0);
+  scl_lua_call_writer(L, writers[format], format == 0 ? 0 : format == 1 ? 2 : 1);
   return 0;
 }
 

@@ -39,6 +39,9 @@ int scl_lua_no_method(lua_State *L, const char *noun);
  * table of methods as its upvalue, methods, __metatable. */
 void scl_lua_seal_class(lua_State *L, int methods, int metatable, lua_CFunction index_of);
 
+/* Call core.NAME(value at place 1, `absent` times nil, value at place 2). */
+void scl_lua_call_writer(lua_State *L, const char *name, int absent);
+
 /* matrix, zeros, ones, eye, hcat, vcat, is_matrix, added to the table on top of the stack. */
 void scl_lua_add_matrix_makers(lua_State *L);
 /* Arithmetic, reductions and decompositions, added to the method table on top of the stack, and

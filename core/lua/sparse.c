@@ -232,6 +232,23 @@ static int arrays(lua_State *L) {
   return 1;
 }
 
+/* X:save("x.npz"), as scipy.sparse.save_npz writes it */
+static int save(lua_State *L) {
+  scl_lua_check_csr(L, 1);
+  if (lua_type(L, 2) != LUA_TSTRING)
+    return luaL_error(L, "save takes the path of a file, and got %s",
+                      lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
+  const char *path = scl_lua_check_path(L, 2), *end = strrchr(path, '.');
+  lua_settop(L, 2);
+  if (end == NULL || end == path || strcmp(end, ".npz") != 0)
+    return luaL_error(L,
+                      "sparse:save: \"%s\" is not the name of a .npz file (ds:save of a data set "
+                      "also writes LIBSVM text)",
+                      path);
+  scl_lua_call_writer(L, "write_npz", 2);
+  return 0;
+}
+
 /* ---------------------------------------------------------------- printing and comparing */
 
 /* The first numbers of the first rows, as in LIBSVM's format: the column, from 1, and the number. */
@@ -327,7 +344,7 @@ void scl_lua_open_sparse(lua_State *L) {
                     {"bytes", get_bytes}, {"nnz", get_entries}, {"isfinite", is_finite},
                     {"get", get}, {"row", row}, {"column", column}, {"slice", slice},
                     {"select", select_rows}, {"dense", dense}, {"astype", astype}, {"copy", copy},
-                    {"arrays", arrays});
+                    {"arrays", arrays}, {"save", save});
   scl_lua_set_boolean(L, "sparse", true);
   scl_lua_add_sparse_math(L, table, metatable);
   scl_lua_seal_class(L, table, metatable, index);

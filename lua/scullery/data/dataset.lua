@@ -17,6 +17,7 @@ local options = require "scullery.base.options"
 local relabel = require "scullery.data.relabel"
 local schema = require "scullery.data.schema"
 local targets = require "scullery.data.targets"
+local writing = require "scullery.data.writing"
 
 local function is_list(value) return type(value) == "table" end
 local function is_rows(value) return core.is_rows(value) or core.is_texts(value) end
@@ -546,6 +547,15 @@ function Dataset:folds(given)
     result[f] = { select(self, train), select(self, test) }
   end
   return result
+end
+
+--- ds:save(path): writes X and y to a file, whole or not at all. A path in .npz: NumPy's arrays X
+--- and y, or of a sparse X those of scipy.sparse.save_npz; labels that are texts as texts. A path
+--- in .libsvm or .svm: LIBSVM text, whose labels are numbers. sc.data.npz and sc.data.libsvm read
+--- them.
+function Dataset:save(path)
+  need_memory(self, "save")
+  writing(self, path)
 end
 
 -- ---------------------------------------------------------------- describing

@@ -382,6 +382,63 @@ end
 --- gzip file in bytes. X:save("f.npy") writes such a file.
 function data.npy(path, given) return options.guard("data.npy", 1, read_npy, path, given) end
 
+local npz_rules = options.declare("data.npz", { X = { type = "string", takes = "an array's name" },
+  y = { type = "string", takes = "an array's name, or the path of a .npy file" }, task = task,
+  classes = { type = "table" }, dtype = dtype })
+
+-- The array of that name.
+local function npz_array(path, names, name)
+  for _, known in ipairs(names) do
+    if known == name then return core.read_npz(path, name) end
+  end
+  local near = options.nearest(name, names)
+  error(("%s has no array '%s'%s; it has %s"):format(path, name,
+    near and (" (did you mean '%s'?)"):format(near) or "", table.concat(names, ", ")), 0)
+end
+
+-- The labels or values that option y names, or those of the array y; nil if there are none.
+local function npz_targets(path, names, wanted)
+  if wanted and wanted:find("%.npy$") then return core.read_npy(wanted) end
+  if wanted then return npz_array(path, names, wanted) end
+  for _, name in ipairs(names) do
+    if name == "y" then return core.read_npz(path, name) end
+  end
+end
+
+local function read_npz(path, given)
+  check_one_path(path)
+  local o = options.check("data.npz", given, npz_rules, 0)
+  local names, sparse = core.npz_names(path)
+  local whole = { X = o.X }
+  for _, name in ipairs(names) do whole[name] = true end
+  if not o.X and not sparse and not whole.X then
+    if next(o) then
+      error(("option 'X' names the array of rows; %s has %s"):format(path,
+        table.concat(names, ", ")), 0)
+    end
+    for _, name in ipairs(names) do whole[name] = core.read_npz(path, name) end
+    return whole
+  end
+  local X = not o.X and sparse and core.read_npz(path) or npz_array(path, names, o.X or "X")
+  if not core.is_rows(X) then
+    error(("%s: array '%s' holds texts, and X numbers"):format(path, o.X or "X"), 0)
+  end
+  if o.dtype and X:dtype() ~= o.dtype then X = X:astype(o.dtype) end
+  local y = npz_targets(path, names, o.y)
+  if not y and (o.task or o.classes) then
+    error("options 'task' and 'classes' are about labels: option 'y' names their array", 0)
+  end
+  return y and dataset.new{ X = X, y = y, task = o.task, classes = o.classes } or X
+end
+
+--- sc.data.npz(path[, { X =, y =, task =, classes =, dtype = }]): what a file of NumPy's arrays
+--- holds. X: the name of the array of rows; by default the sparse matrix that scipy.sparse.save_npz
+--- wrote (csr, csc or coo), or the array called X. y: the name of the array of labels or values,
+--- numbers or texts, or the path of a .npy file; by default the array called y. With y a data set,
+--- else the matrix; without an X a table of all arrays by name. X:save("f.npz") and
+--- ds:save("f.npz") write such files.
+function data.npz(path, given) return options.guard("data.npz", 1, read_npz, path, given) end
+
 local row_rules = options.declare("data.rows", {
   n = { type = "integer", low = 1, required = true },
     d = { type = "integer", low = 1, required = true },

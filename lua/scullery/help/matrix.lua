@@ -65,8 +65,8 @@ help["matrix:copy"] = [=[X:copy(): a matrix with its own storage, also if X is a
 help["matrix:astype"] = [=[X:astype(dtype): a copy as "float64" or "float32".]=]
 help["matrix:totable"] = [=[X:totable(): a list of rows, each a list of numbers.]=]
 help["matrix:save"] = [=[
-X:save(path): writes a NumPy file (a path in .npy) or comma-separated text without a header (.csv),
-whole or not at all. Other names are refused.]=]
+X:save(path): writes a NumPy file (a path in .npy; .npz: as its array X) or comma-separated text
+without a header (.csv), whole or not at all. Other names are refused.]=]
 help["matrix:isfinite"] = [=[
 X:isfinite(): true; or false and the row and column of the first number that is NaN or infinite.]=]
 
@@ -142,6 +142,8 @@ help["sparse:astype"] = help["matrix:astype"]
 help["sparse:arrays"] = [=[
 X:arrays(): { rows, columns, starts, indices, values }, which sc.matrix.csr takes back: three n x 1
 matrices; starts and indices count from 0.]=]
+help["sparse:save"] = [=[
+X:save(path): writes a file in .npz as scipy.sparse.save_npz does, whole or not at all.]=]
 help["sparse:sum"] = help["matrix:sum"]
 help["sparse:mean"] = help["matrix:mean"]
 help["sparse:min"] = help["matrix:min"]
