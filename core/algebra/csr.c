@@ -103,7 +103,10 @@ static scl_status check_row(const scl_csr *a, size_t i, scl_error *error) {
     if (column < 0 || (size_t)column >= a->cols)
       return scl_fail(error, SCL_STATUS_BAD_DATA, "row %zu has column %lld of %zu columns", i + 1,
                       (long long)column + 1, a->cols);
-    if (k > a->starts[i] && a->columns[k - 1] >= column)
+    if (k > a->starts[i] && a->columns[k - 1] == column)
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "row %zu has column %lld twice", i + 1,
+                      (long long)column + 1);
+    if (k > a->starts[i] && a->columns[k - 1] > column)
       return scl_fail(error, SCL_STATUS_BAD_DATA,
                       "row %zu has column %lld after column %lld: columns must ascend", i + 1,
                       (long long)column + 1, (long long)a->columns[k - 1] + 1);

@@ -30,10 +30,8 @@ typedef struct libsvm_rows {
   bool fractions; /* a label is not a whole number */
 } libsvm_rows;
 
-enum { LIBSVM_PADDING = 16 }; /* bytes that may be read after a text */
-
 /* Parse whole lines of text into *rows, in place of what it held; the byte after them is 0 or
- * belongs to a later line. */
+ * belongs to a later line (data/words.h). */
 scl_status libsvm_parse(const libsvm_format *format, const libsvm_place *place, const char *text,
                         size_t length, libsvm_rows *rows, scl_error *error);
 void libsvm_rows_release(libsvm_rows *rows);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "data/libsvm_internal.h"
 #include "data/schema.h"
+#include "data/words.h"
 
 #include <string.h>
 
@@ -22,7 +23,7 @@ scl_status libsvm_lines_open(const char *const *paths, size_t files, libsvm_line
   l->room_pieces = PIECES * scl_pool_threads();
   l->room = l->room_pieces * PIECE_BYTES;
   l->pieces = scl_allocate_zero(l->room_pieces * sizeof *l->pieces);
-  l->buffer = scl_allocate(l->room + LIBSVM_PADDING);
+  l->buffer = scl_allocate(l->room + TEXT_PADDING);
   if (l->buffer == NULL || l->pieces == NULL) return scl_fail_memory(error, l->room, "a file");
   libsvm_lines_rewind(l);
   return SCL_STATUS_OK;
@@ -68,7 +69,7 @@ static scl_status fill_buffer(libsvm_lines *l, scl_error *error) {
     return scl_input_refuse_zero(l->place.path, l->buffer, zero, l->place.line, error);
   l->used += got;
   l->ended = l->used < l->room;
-  memset(l->buffer + l->used, 0, LIBSVM_PADDING);
+  memset(l->buffer + l->used, 0, TEXT_PADDING);
   return SCL_STATUS_OK;
 }
 
@@ -76,7 +77,7 @@ static scl_status enlarge_buffer(libsvm_lines *l, scl_error *error) {
   if (l->room >= LONGEST_LINE)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: line %zu is longer than %zu bytes",
                     l->place.path, l->place.line, l->room);
-  char *more = scl_allocate(2 * l->room + LIBSVM_PADDING);
+  char *more = scl_allocate(2 * l->room + TEXT_PADDING);
   if (more == NULL) return scl_fail_memory(error, 2 * l->room, "a long line");
   memcpy(more, l->buffer, l->used);
   scl_release(l->buffer);

@@ -315,6 +315,21 @@ static int stream_npy(lua_State *L) {
   return 1;
 }
 
+/* core.read_matrix_market(path, {sparse =, dtype =, unpacked =}) -> matrix or sparse matrix */
+static int read_matrix_market(lua_State *L) {
+  static const char title[] = "data.matrix_market";
+  scl_error error = {0};
+  const char *path = scl_lua_check_path(L, 1);
+  const scl_matrix_market_options o = scl_lua_check_matrix_market_options(L, 2, title);
+  scl_matrix *dense = scl_lua_new_matrix(L);
+  scl_csr *sparse = scl_lua_new_csr(L);
+  CHECK_READING(L, title, scl_matrix_market_read(path, &o, sparse, dense, &error),
+                dense->rows + sparse->rows, 1);
+  scl_lua_account(L, scl_csr_bytes(sparse) + scl_matrix_bytes(dense));
+  if (sparse->storage == NULL) lua_pop(L, 1);
+  return 1;
+}
+
 /* ------------------------------------------------------------ .npz */
 
 static void release_npz(void *npz) { scl_npz_close(npz); }
@@ -434,7 +449,8 @@ void scl_lua_open_data(lua_State *L) {
                 {"libsvm_size", libsvm_size, 2}, {"write_libsvm", write_libsvm, 3},
                 {"read_idx", read_idx, 3}, {"stream_idx", stream_idx, 3}, {"read_npy", read_npy, 2},
                 {"write_npy", write_npy, 2}, {"write_csv", write_csv, 3},
-                {"stream_npy", stream_npy, 2}, {"npz_names", npz_names, 1},
-                {"read_npz", read_npz, 2}, {"write_npz", write_npz, 4}, {"fetch", fetch, 3},
-                {"sha256", sha256, 1}, {"digest", digest, 1}, {"make_folder", make_folder, 2});
+                {"stream_npy", stream_npy, 2}, {"read_matrix_market", read_matrix_market, 2},
+                {"npz_names", npz_names, 1}, {"read_npz", read_npz, 2}, {"write_npz", write_npz, 4},
+                {"fetch", fetch, 3}, {"sha256", sha256, 1}, {"digest", digest, 1},
+                {"make_folder", make_folder, 2});
 }

@@ -368,6 +368,19 @@ scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const c
   return o;
 }
 
+static const scl_option matrix_market_rows[] = {
+    DTYPE,
+    FLAG("sparse", "keep the numbers that are not 0 alone; default: where less than 10 % are"),
+    UNPACKED};
+
+scl_matrix_market_options scl_lua_check_matrix_market_options(lua_State *L, int place,
+                                                              const char *title) {
+  option_table t = OPEN_OPTIONS(L, place, title, matrix_market_rows);
+  const scl_matrix_market_options o = {flag_of(&t, "sparse"), dtype_of(&t), unpacked_of(&t)};
+  scl_settings_destroy(&t.settings);
+  return o;
+}
+
 static const scl_option idx_rows[] = {DTYPE,
                                       {.name = "scale",
                                        .help = "pixels are multiplied by it",
@@ -392,9 +405,11 @@ static int reader_options(lua_State *L) {
     const char *reader;
     const scl_option *rows;
     size_t count;
-  } tables[] = {{"csv", csv_rows, sizeof csv_rows / sizeof *csv_rows},
-                {"libsvm", libsvm_rows, sizeof libsvm_rows / sizeof *libsvm_rows},
-                {"idx", idx_rows, sizeof idx_rows / sizeof *idx_rows}};
+  } tables[] = {
+      {"csv", csv_rows, sizeof csv_rows / sizeof *csv_rows},
+      {"libsvm", libsvm_rows, sizeof libsvm_rows / sizeof *libsvm_rows},
+      {"matrix_market", matrix_market_rows, sizeof matrix_market_rows / sizeof *matrix_market_rows},
+      {"idx", idx_rows, sizeof idx_rows / sizeof *idx_rows}};
   const char *reader = luaL_checkstring(L, 1);
   for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
     if (strcmp(tables[k].reader, reader) != 0) continue;

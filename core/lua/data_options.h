@@ -5,6 +5,7 @@
 #include "data/csv/csv.h"
 #include "data/idx.h"
 #include "data/libsvm.h"
+#include "data/matrix_market.h"
 #include "lua/options.h"
 
 /* The text or list of texts at `place` as a NULL-terminated array, in a userdata that is left on
@@ -18,6 +19,9 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
 scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *kept);
 
 scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const char *title);
+
+scl_matrix_market_options scl_lua_check_matrix_market_options(lua_State *L, int place,
+                                                              const char *title);
 
 scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title);
 

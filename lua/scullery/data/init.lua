@@ -382,6 +382,35 @@ end
 --- gzip file in bytes. X:save("f.npy") writes such a file.
 function data.npy(path, given) return options.guard("data.npy", 1, read_npy, path, given) end
 
+local matrix_market_rules = options.declare("data.matrix_market", {
+  y = { type = "string", takes = "the path of a Matrix Market or .npy file" }, task = task,
+  classes = { type = "table" }, sparse = { type = "boolean" }, dtype = dtype,
+  unpacked = unpacked })
+
+local function read_matrix_market(path, given)
+  check_one_path(path)
+  local o = options.check("data.matrix_market", given, matrix_market_rules, 0)
+  local about = { sparse = o.sparse, dtype = o.dtype, unpacked = o.unpacked }
+  local X = core.read_matrix_market(path, about)
+  if not o.y and (o.task or o.classes) then
+    error("options 'task' and 'classes' are about labels: option 'y' names their file", 0)
+  end
+  if not o.y then return X end
+  local y = o.y:find("%.npy$") and core.read_npy(o.y)
+    or core.read_matrix_market(o.y, { sparse = false, unpacked = o.unpacked })
+  return dataset.new{ X = X, y = y, task = o.task, classes = o.classes }
+end
+
+--- sc.data.matrix_market(path[, { y = path, task =, classes =, sparse =, dtype =, unpacked = }]): a
+--- matrix from a Matrix Market file (.mtx), plain or gzip: coordinate or array; real, integer or
+--- pattern, whose numbers are 1; general, symmetric or skew-symmetric. With y, such a file or a
+--- .npy file of labels or values, a data set. sparse: whether the matrix holds the numbers that are
+--- not 0 alone (sc.matrix.csr); by default it does if less than 10 % are not 0. unpacked: the
+--- largest unpacked size of a gzip file in bytes.
+function data.matrix_market(path, given)
+  return options.guard("data.matrix_market", 1, read_matrix_market, path, given)
+end
+
 local npz_rules = options.declare("data.npz", { X = { type = "string", takes = "an array's name" },
   y = { type = "string", takes = "an array's name, or the path of a .npy file" }, task = task,
   classes = { type = "table" }, dtype = dtype })

@@ -218,7 +218,7 @@ sp.save_npz(d + "/twice.npz", sp.coo_matrix(([1., 2.], ([1, 1], [0, 0]))))
     refuses({ "array 'X'", "3 dimensions" }, sc.data.npz, folder .. "/c.npz")
     refuses({ "format 'bsr'", "tocsr" }, sc.data.npz, folder .. "/bsr.npz")
     refuses({ "nan.npz", "row 2, column 2 is NaN" }, sc.data.npz, folder .. "/nan.npz")
-    refuses({ "twice.npz", "row 2", "ascend" }, sc.data.npz, folder .. "/twice.npz")
+    refuses({ "twice.npz", "row 2 has column 1 twice" }, sc.data.npz, folder .. "/twice.npz")
   end)
 end
 

@@ -323,7 +323,7 @@ function TestEnvironment:test_wrong_values_are_refused_with_a_sentence()
 end
 
 function TestEnvironment:test_every_reader_has_its_options_in_one_table()
-  for _, reader in ipairs{ "csv", "libsvm", "idx" } do
+  for _, reader in ipairs{ "csv", "libsvm", "matrix_market", "idx" } do
     for _, option in ipairs(core.reader_options(reader)) do
       lu.assertTrue(#option.help > 0 and #option.takes > 0)
     end
@@ -342,7 +342,7 @@ end
 
 function TestEnvironment:test_the_page_on_data_lists_every_option()
   local page = slurp((os.getenv "SCULLERY_SOURCE" or ".") .. "/docs/data.md")
-  for _, reader in ipairs{ "csv", "libsvm", "idx" } do
+  for _, reader in ipairs{ "csv", "libsvm", "matrix_market", "idx" } do
     for _, option in ipairs(core.reader_options(reader)) do
       lu.assertStrContains(page, ("| `%s` | %s | %s |"):format(option.name,
         (option.takes:gsub("|", "\\|")), option.help))
