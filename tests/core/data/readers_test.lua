@@ -288,7 +288,7 @@ function TestWriting:test_save_goes_by_the_name()
   lu.assertEquals(support.read(path .. ".csv"), "1,2.5\n3,4\n")
   X:save(path .. ".npy")
   lu.assertTrue(core.read_npy(path .. ".npy") == X)
-  refuses({ "matrix:save: ", ".txt", ".npy or .csv" }, X.save, X, path .. ".txt")
+  refuses({ "matrix:save: ", ".txt", ".npy, .npz or .csv" }, X.save, X, path .. ".txt")
 end
 
 function TestWriting:test_nothing_is_left_where_it_cannot_be_written()
