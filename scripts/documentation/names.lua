@@ -24,7 +24,7 @@ local others = { step = true, status = true, run = true, normal = true, solve = 
 local function all_methods(source)
   local core = require "scullery.core"
   local set = { any = {}, matrix = {} }
-  for _, methods in ipairs{ core.matrix_methods, core.sparse_methods } do
+  for _, methods in ipairs{ core.matrix_methods, core.sparse_methods, core.texts_methods } do
     for name in pairs(methods) do set.matrix[name], set.any[name] = true, true end
   end
   for _, class in ipairs(require("documentation.library").classes(source)) do

@@ -152,4 +152,19 @@ help["sparse:counts"] = [=[
 X:counts(axis): how many numbers are stored, 1: in each column, 1 x d; 2: in each row, n x 1.]=]
 help["sparse:norm"] = help["matrix:norm"]
 
+-- texts
+
+help["texts"] = [=[
+sc.texts(list): the texts of a list, packed in memory: the rows of a data set of texts (ds.X), for a
+pipeline that begins with sc.text{}. t[i] is text i, #t their number. They cannot be changed.]=]
+help["texts:rows"] = [=[t:rows(): the number of texts. #t is the same.]=]
+help["texts:cols"] = [=[t:cols(): 1, as texts are one column.]=]
+help["texts:bytes"] = [=[t:bytes(): the bytes of all texts.]=]
+help["texts:slice"] = [=[t:slice(i1, i2): texts i1 to i2, both ends included, as a view.]=]
+help["texts:select"] = [=[
+t:select(places): new texts with these numbers, in this order. places: a list or an n x 1 matrix;
+repeats are allowed.]=]
+help["texts:totable"] = [=[t:totable(): a list of the texts, as Lua has them.]=]
+help["texts:sparse"] = [=[t.sparse: false.]=]
+
 return help

@@ -234,20 +234,22 @@ local function methods_text(kind)
   return listing(kind .. ": its methods; help \"" .. kind .. ":NAME\" tells more.", rows)
 end
 
--- The text about matrices, or about sparse matrices. class: "matrix" or "sparse".
+local makers = { matrix = "matrix", sparse = "matrix.csr", texts = "texts" }
+
+-- The text about matrices, about sparse matrices, or about texts. class: a key of `makers`.
 local function matrix_text(class)
   local texts, rows = c_texts(), {}
   for _, name in ipairs(sorted(texts)) do
     local method = name:match("^" .. class .. ":(.+)$")
     if method then rows[#rows + 1] = { method, about(texts[name]) } end
   end
-  local maker = texts[class == "matrix" and "matrix" or "matrix.csr"]
+  local maker = texts[makers[class]]
   return listing((maker or class) .. "\n\nMethods:", rows)
 end
 
--- The help topic of a method of matrices or sparse matrices ("matrix:rows"), or nil.
+-- The help topic of a method of matrices, sparse matrices or texts ("matrix:rows"), or nil.
 local function matrix_method(f)
-  for _, class in ipairs{ "matrix", "sparse" } do
+  for class in pairs(makers) do
     for name, method in pairs(core[class .. "_methods"] or {}) do
       if method == f then return class .. ":" .. name end
     end
@@ -298,6 +300,7 @@ local function value_text(value)
   if kind == "function" then return function_text(value) end
   if core.is_matrix and core.is_matrix(value) then return matrix_text "matrix" end
   if core.is_sparse and core.is_sparse(value) then return matrix_text "sparse" end
+  if core.is_texts and core.is_texts(value) then return matrix_text "texts" end
   if kind == "userdata" then return "a userdata: " .. tostring(value) end
   if kind ~= "table" then
     return ("%s, a %s. help() gives an overview; help \"name\" explains a name."):format(
@@ -368,6 +371,7 @@ local function all_topics()
   for name, text in pairs(c_texts()) do list[name] = function() return text end end
   list.matrix = function() return matrix_text "matrix" end
   list.sparse = function() return matrix_text "sparse" end
+  list.texts = function() return matrix_text "texts" end
   list.sc = function() return value_text(help.library()) end
   return list
 end

@@ -117,6 +117,7 @@ local function scores_of(p, ds, folds, k, criterion, o)
   if recipe.is_searched(p) or automatic.open(p) then
     return refitted(p, ds, folds, k, criterion, o)
   end
+  ds = recipe.encoded(p, ds)
   local source, coded = dataset.source_of_targets(ds)
   local run = judging.run({ pipeline = p, choices = {} }, ds, source, folds, k, criterion,
     o.stages)

@@ -107,6 +107,10 @@ end
 --- explaining.importance(p, data, options): see Pipeline:importance.
 function explaining.importance(p, data, given)
   local o = options.check("pipeline:importance", given, importance_rules, 0)
+  if p.fitted.encoder and not p.fitted.names then
+    fail("the columns are hashed terms, which have no names (sc.text{ vocabulary = true } names \z
+      them); p:explain(text) says by which terms a text is decided")
+  end
   local ds = rows_of(p, data)
   if not ds.y then fail("the data set has no y") end
   if #ds < 2 then fail("the data set has one row: there is nothing to shuffle") end

@@ -89,8 +89,9 @@ end
 --- fitting, the seconds to fit the row stages and to draw the parameters; dtype of the products;
 --- dim, the columns that features read; mapped: whether there are features.
 function plan.sizes(p, ds, o)
-  local source = dataset.source_of_targets(ds)
   local choices = o.choices or {}
+  ds = recipe.encoded(p, ds, choices)
+  local source = dataset.source_of_targets(ds)
   local small, T = smaller(p, choices, o.T or growing.largest(ds:size()))
   local X, Y = core.first_rows(source, ROWS)
   local sample = core.source(X, Y)
@@ -325,7 +326,8 @@ function plan.refuse_if(what, p, ds, groups, f)
   for k = 1, math.min(2, #parts) do
     largest[k] = ("%s %s"):format(parts[k].what, bytes_text(parts[k].bytes))
   end
-  local sparse = core.source_sparse(dataset.source_of_rows(ds)) and not p.features
+  local sparse = not p.features
+    and (core.is_texts(ds.X) or core.source_sparse(dataset.source_of_rows(ds)))
   error(("%s needs %s of memory, and %s are left (%s); p:plan(ds) prints all parts%s"):format(
     what, bytes_text(made_plan.more), bytes_text(left), table.concat(largest, ", "), sparse and
     "; solvers that read sparse rows need less: " .. density.solvers() or ""), 0)

@@ -200,6 +200,28 @@ function TestFoldsAndSearches()
   lu.assertEquals(other.text.given.bits, 11)
 end
 
+function TestPlansAndComparisons()
+  local ds = mails(120, 8)
+  local function pipeline(o) return sc.pipeline{ sc.text(o), sc.solver.ridge{ lambda = 1e-2 } } end
+  lu.assertTrue(pipeline{ bits = 8 }:plan(ds).more > 0)
+  lu.assertTrue(pipeline{ bits = sc.choose{ 7, 8 } }:plan(ds, { folds = 3 }).more > 0)
+  local found = sc.compare{ hashed = pipeline{ bits = 10 }, named = pipeline{ vocabulary = true },
+    on = ds, folds = 3, seed = 1 }
+  lu.assertAlmostEquals(found[1].mean, pipeline{ bits = 10 }:cv(ds, { folds = 3, seed = 1 }).mean,
+    0.2)
+end
+
+function TestImportanceIsOfColumnsWithNames()
+  local ds = mails(60, 9)
+  local p = sc.pipeline{ sc.text{ bits = 8 }, sc.solver.ridge{ lambda = 1 } }:fit(ds)
+  lu.assertErrorMsgContains("hashed terms, which have no names", p.importance, p, ds)
+  local q = sc.pipeline{ sc.text{ vocabulary = true, max_terms = 10 },
+    sc.solver.ridge{ lambda = 1 } }:fit(ds)
+  local names = {}
+  for _, name in ipairs(q.fitted.names) do names[name] = true end
+  lu.assertTrue(names[q:importance(ds, { repeats = 1 })[1].name])
+end
+
 -- ------------------------------------------------------------ explanations
 
 -- The contributions and the constant add up to the score; a term's weight is what the score loses
