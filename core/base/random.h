@@ -22,6 +22,7 @@ enum {
   SCL_STREAM_HOLDOUT = 39,
   SCL_STREAM_RELEVANCE = 40,
   SCL_STREAM_SAMPLE_PHASE = 41, /* of Monte Carlo samples */
+  SCL_STREAM_POSTERIOR = 42,
   SCL_STREAM_STAGE = 80         /* .. 95 */
 };
 

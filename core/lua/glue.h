@@ -141,7 +141,7 @@ void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from);
 // clang-format off
 #define SCL_LUA_FILES(X) \
   X(matrix) X(sparse) X(random) X(source) X(data) X(files) X(plugin) X(define) X(options) X(map) X(rows) \
-  X(machine) X(labels) X(training) X(sums) X(checkpoint) X(model) X(pruning) X(loss) X(probabilities) X(inspect) \
+  X(machine) X(labels) X(training) X(sums) X(posterior) X(checkpoint) X(model) X(pruning) X(loss) X(probabilities) X(inspect) \
   X(codes) X(progress) X(profile) X(json) X(saving) X(saved) X(predict) X(row_files) \
   X(terminal) X(text) X(texts) X(process) X(plugin_facts) X(journal) X(worker) X(plan) X(processes) X(metric)
 // clang-format on

@@ -17,6 +17,7 @@
 #define SCL_LUA_TRAINING "scullery.training"
 #define SCL_LUA_SUMS "scullery.sums"
 #define SCL_LUA_CHECKPOINT "scullery.checkpoint"
+#define SCL_LUA_POSTERIOR "scullery.posterior"
 
 /* A userdata of type `name` on the stack whose pointer is still NULL: make it first, then fill
  * *pointer, so that nothing is lost on an error. */

@@ -137,3 +137,17 @@ scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, co
   scl_matrix_release(&v);
   return status;
 }
+
+scl_status scl_map_section_diagonal(const scl_map *map, const void *x, ptrdiff_t stride,
+                                    size_t count, double *out, scl_error *error) {
+  double *rows = scl_allocate_array(count * map->dim + 1, sizeof *rows);
+  if (rows == NULL) return scl_fail_memory(error, count * map->dim * sizeof *rows, "rows of data");
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; j < map->dim; j++)
+      rows[i * map->dim + j] =
+          scl_number(scl_at(x, map->dtype, (ptrdiff_t)i * stride), map->dtype, j);
+  const scl_const_parameters u = scl_dense_rows(rows, (ptrdiff_t)map->dim, count, map->dim);
+  const scl_status status = scl_kernel_diagonal(map->phi, &u, out, error);
+  scl_release(rows);
+  return status;
+}

@@ -9,6 +9,7 @@ local matching = require "scullery.data.matching"
 local metrics = require "scullery.metrics"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
+local posterior = require "scullery.model.posterior"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local scoring = require "scullery.model.scoring"
@@ -22,6 +23,7 @@ local guarded = objects.call
 
 -- The options of fit that are not about the data.
 local own = options.declare("pipeline:fit", { progress = progress.rule,
+  interval = { choices = { "loo", "folds", "split" } },
   sums = { type = "boolean" }, tiles = { type = "boolean" },
   fingerprints = { type = "boolean", default = true },
   budget = growing.rule,
@@ -44,8 +46,9 @@ local function split_options(data, y, given)
     if own[name] == nil then rest[name] = value else found[name] = value end
   end
   if alone and next(rest) ~= nil then
-    error(("pipeline:fit: unknown option '%s' with a data set; it takes progress, sums, \z
-      fingerprints, tiles, budget, checkpoint, every and restart"):format(tostring(next(rest))), 3)
+    error(("pipeline:fit: unknown option '%s' with a data set; it takes progress, interval, \z
+      sums, fingerprints, tiles, budget, checkpoint, every and restart"):format(
+      tostring(next(rest))), 3)
   end
   checkpoint.check("pipeline:fit", found)
   found = options.check("pipeline:fit", found, own, 3)
@@ -92,8 +95,11 @@ end
 --- tiles = true, among the options, in several processes: each stores its share of the D x D
 --- matrix of the normal equations (rows of tiles), makes the features of all rows for it, and takes
 --- part in the factorisation. So D is limited by the memory of all processes together; the bits are
---- those of one process. For ridge with the penalty l2 and a given lambda. By default a fit does so where
---- the matrices would not fit into the memory of one process, and says so; false: never.
+--- those of one process. For ridge with the penalty l2 and a given lambda. By default a fit does so
+--- where the matrices would not fit into the memory of one process, and says so; false: never.
+---
+--- interval = "loo", "folds" or "split", among the options: the model also keeps what p:interval
+--- and p:label_sets need; see p:interval. With "split" it learns from three quarters of the rows.
 ---
 --- checkpoint = path, among the options: what the fit has done is stored in files (path, path.sums,
 --- path.passes, path.state) while it runs, sums over the rows every 60 seconds or `every`. If the
@@ -112,11 +118,13 @@ function Pipeline:fit(data, y, given)
     return guarded("pipeline:fit", recipe.instead_of_fit, self, ds)
   end
   self.drift = nil
-  if o.sums then
-    return guarded("pipeline:fit", progress.watched, "pipeline:fit", o.progress,
-      require("scullery.model.sums").fit, self, ds, o)
+  local function run(rows)
+    if not o.sums then return fitting.run(self, rows, o) end
+    return progress.watched("pipeline:fit", o.progress, require("scullery.model.sums").fit, self,
+      rows, o)
   end
-  return guarded("pipeline:fit", fitting.run, self, ds, o)
+  if not o.interval then return guarded("pipeline:fit", run, ds) end
+  return guarded("pipeline:fit", require("scullery.model.conformal").fit, self, ds, o.interval, run)
 end
 
 --- p:plan(ds) or p:plan(X, y): what p:fit(ds) will take, before it starts; of a pipeline with
@@ -138,51 +146,6 @@ end
 --- the numbers.
 function Pipeline:plan(data, y, given)
   return guarded("pipeline:plan", require("scullery.model.plan_search").run, self, data, y, given)
-end
-
---- p:sums(ds[, { part = { i, n } | rows = { a, b }, folds =, seed = 0, save = path, fingerprints =
---- true }]): the sums over the rows of a data set, or over part i of n or rows a to b of it, from
---- which solvers that need nothing else (ridge, lasso, box) find their solution. Row stages, widths
---- and the ranges of features are learnt from all rows of ds. sc.merge joins such sums; s:solve()
---- gives a fitted pipeline; save also writes them to a file. folds: the rows of that many folds
---- (ds:fold_ids{ k = folds, seed = seed }) are summed separately, for s:search.
-function Pipeline:sums(data, given)
-  local ds = guarded("pipeline:sums", dataset.coerce, data)
-  return guarded("pipeline:sums", require("scullery.model.sums").of, self, ds, given)
-end
-
---- p:update(ds[, { every =, window =, again = false }]): adds the rows of a data set to a model
---- that keeps its sums (p:fit(ds, { sums = true })), and solves again. Row stages, widths and
---- ranges of features do not change. Returns the pipeline. If all rows are in the model already,
---- that is an error, unless again = true. After an error the model is as before.
----
---- every: learns the rows, also those of a stream, in parts of so many rows, and solves after each.
---- p.drift becomes a list with the error on each part before it was learnt, from the model of all
---- earlier rows: { rows, last (the number of its last row), error, stderr, time (of its last row,
---- if rows have times) }. error: the mean squared error of a regression, the share of wrong labels
---- of a classification, as p:error(part); stderr: its standard error. The list prints as a table,
---- and p.drift:plot{} draws it. After an error the parts before it are learnt.
----
---- window: after each part the oldest rows are forgotten, and the model is that of one fit to the
---- rows that are left. window = rows keeps the last `rows` rows; window = "7d" (of s, min, h, d, w)
---- those that are at most so much older than the latest, by a time column of dates; window = { time
---- = span } the same in the unit of the time column. Features must be whole numbers or have two
---- values. The rows of the window stay in memory, and are not saved. Rows of the model that are
---- not in memory, as after sc.load, are taken out together, once the window is full of new rows.
-function Pipeline:update(data, given)
-  local ds = guarded("pipeline:update", dataset.coerce, data)
-  if self.fitted then ds = guarded("pipeline:update", matching.encoded, ds, self.fitted) end
-  return guarded("pipeline:update", require("scullery.model.online").update, self, ds, given)
-end
-
---- p:forget(ds): takes the rows of a data set out of a model that keeps its sums, and solves again:
---- the model is as if these rows had never been there. If the model has several equal rows, each
---- given row removes one of them. Rows that are not in the model are an error, and the model is as
---- before. Returns the pipeline.
-function Pipeline:forget(data)
-  local ds = guarded("pipeline:forget", dataset.coerce, data)
-  if self.fitted then ds = guarded("pipeline:forget", matching.encoded, ds, self.fitted) end
-  return guarded("pipeline:forget", require("scullery.model.changing").forget, self, ds)
 end
 
 -- ------------------------------------------------------------ using
@@ -226,9 +189,14 @@ local function predict_labels(title, f, X, given)
 end
 
 --- p:decision(X[, { progress = f }]): the scores of rows, n x c; one column for two classes and for
---- one target. For a pipeline with target = "log" or the like, they are not transformed back.
+--- one target. For a pipeline with target = "log" or the like, they are not transformed back. std,
+--- noise, residual: as in p:predict, for the scores of regressions and classifications by ridge.
 function Pipeline:decision(X, given)
   local f = need(self, "pipeline:decision", true)
+  if posterior.splits(given) then
+    return predict("pipeline:decision", f, X, nil, "scores"),
+      guarded("pipeline:decision", posterior.deviations, self, X, given, "pipeline:decision", true)
+  end
   return predict("pipeline:decision", f, X, given, "scores")
 end
 
@@ -240,8 +208,21 @@ end
 ---
 --- threshold, for two classes: the second class is predicted where its probability is at least
 --- this, in place of the sign of the score. The model needs probabilities: see p:probabilities.
+---
+--- std = true, for ridge regressions: the second result is the standard deviation of the function
+--- at each row, n x c, by Bayesian linear regression on the features; std = "row" adds the noise of
+--- a row. noise, the variance of the noise: "evidence" (by default: that which makes the targets
+--- most probable), "gcv" (squared residuals over n less the effective parameters), "prior" (n
+--- lambda: the weights have the prior variance 1, as in a Gaussian process with the features'
+--- kernel) or a number. Of landmark maps the part of the kernel that the features do not have is
+--- added, unless residual = false. The first call makes what it needs from the training rows or the
+--- model's sums: a matrix of the order of the features, or of the rows where these are fewer.
 function Pipeline:predict(X, given)
   local f = need(self, "pipeline:predict", true)
+  if posterior.splits(given) then
+    return predict("pipeline:predict", f, X, nil, "labels"),
+      guarded("pipeline:predict", posterior.deviations, self, X, given, "pipeline:predict")
+  end
   return predict_labels("pipeline:predict", f, X, given)
 end
 
@@ -601,7 +582,8 @@ end
 --- also writes them, as the array features.parameters, for other programs (docs/models.md).
 --- Training rows are not saved, unless the model consists of them. sums = true also writes the sums
 --- over the rows of a model that keeps them, so that p:update and p:forget work on the loaded
---- model.
+--- model; std = true the posterior of a ridge regression (about 4 D^2 bytes), so that standard
+--- deviations and draws do.
 function Pipeline:save(path, given)
   return guarded("pipeline:save", require("scullery.model.saving").save, self, path, given)
 end

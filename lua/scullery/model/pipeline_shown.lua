@@ -89,6 +89,8 @@ function shown.text(p)
     lines[#lines + 1] = ("  the first of %d choices of stages"):format(#p.variants)
   end
   if p.fitted then describe_fit(p.fitted, lines) else lines[#lines + 1] = "  not fitted" end
+  local intervals = p.fitted and require("scullery.model.conformal").note(p.fitted)
+  if intervals then lines[#lines + 1] = "  " .. intervals end
   if p.sums_kept then lines[#lines + 1] = "  keeps the sums over " .. sums.text(p.sums_kept) end
   return table.concat(lines, "\n")
 end

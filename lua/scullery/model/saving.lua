@@ -2,6 +2,7 @@
 --- description is one JSON text, documented in docs/models.md; numbers are named arrays.
 local automatic = require "scullery.model.automatic"
 local choose = require "scullery.compose.choose"
+local conformal = require "scullery.model.conformal"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local derive = require "scullery.data.derive"
@@ -12,6 +13,7 @@ local instantiation = require "scullery.compose.instantiation"
 local model = require "scullery.model.model"
 local options = require "scullery.base.options"
 local pipeline = require "scullery.model.recipe"
+local posterior = require "scullery.model.posterior"
 local restoring = require "scullery.model.restoring"
 local saved_tables = require "scullery.model.saved_tables"
 local sums = require "scullery.model.sums"
@@ -23,7 +25,7 @@ local saving, Sums = {}, sums.class
 
 local rules = options.declare("pipeline:save", {
   parameters = { type = "boolean", default = false },
-  sums = { type = "boolean", default = false } })
+  sums = { type = "boolean", default = false }, std = { type = "boolean", default = false } })
 options.declare("features:save", rules)
 
 -- ------------------------------------------------------------ what was fitted
@@ -201,6 +203,7 @@ local function encode_pipeline(self, arrays, o)
   if o.sums and not self.sums_kept then
     fail("sums = true is for a model that keeps its sums: p:fit(ds, { sums = true })")
   end
+  if o.std and not f then fail("std = true is for a fitted pipeline") end
   local own = {}
   for name in pairs(pipeline.own_options) do own[name] = self[name] end
   return { kind = "pipeline", sums = o.sums and sums.encode(self.sums_kept, arrays) or nil,
@@ -208,6 +211,8 @@ local function encode_pipeline(self, arrays, o)
         arrays, "pipeline"),
       options = description.encode(own, arrays, "pipeline") },
     model = f and encode_model(f, arrays, o),
+    posterior = (o.std or f and f.interval and f.interval.method == "loo")
+      and posterior.encode(self, arrays) or nil,
     data = self.data and fingerprint.of(self.data) or self.data_known,
     choice = self.choice and description.encode(plain(self.choice), arrays, "choice"),
     table = self.table and description.encode(plain_cells(self.table), arrays, "table") }
@@ -272,6 +277,8 @@ local function load_pipeline(file)
   self.table = saved_tables.search(file:decode(body.table))
   self.data_known = saved_tables.fingerprint(body.data)
   if fitted then self.fitted, self.classes = fitted, fitted.classes end
+  if body.posterior and fitted then posterior.decode(fitted, body.posterior, file.saved) end
+  if fitted and fitted.interval then conformal.check(fitted) end
   if body.sums and fitted and fitted.map then
     self.sums_kept = sums.decode(self, file.saved, file:decode(body.sums))
   end

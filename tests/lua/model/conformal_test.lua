@@ -1,0 +1,221 @@
+-- Intervals and label sets: against fits without each row and each fold, coverage with its standard
+-- error, saved models, and sentences.
+local lu = require "luaunit"
+local sc = require "scullery"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
+local support = require "support"
+local fails = support.fails
+
+local function features(T)
+  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.7 }, phi = sc.nonlinearity.fourier(),
+    T = T, seed = 1 }
+end
+
+local function rows(n, seed)
+  local X = sc.randn{ n, 2, seed = seed }
+  return X, (X:column(1) * 2):map(math.sin) + sc.randn{ n, 1, seed = seed + 1000 } * 0.3
+end
+
+local n = 40
+local X, y = rows(n, 1)
+local at = sc.randn{ 9, 2, seed = 7 }
+
+-- The bounds of Barber et al. 2021 from predictions without each row (m x n) and residuals (n).
+local function bounds(said, sizes, level)
+  local rank, low, high = math.ceil(level * (#sizes + 1) - 1e-9), {}, {}
+  for i = 1, said:rows() do
+    local a, b = {}, {}
+    for j, size in ipairs(sizes) do
+      a[j], b[j] = said:get(i, j) - size, said:get(i, j) + size
+    end
+    table.sort(a)
+    table.sort(b)
+    low[i], high[i] = { a[#sizes + 1 - rank] }, { b[rank] }
+  end
+  return sc.matrix(low), sc.matrix(high)
+end
+
+local function close(a, b, what)
+  lu.assertTrue((a - b):abs():max() < 1e-6, ("%s: %.3g"):format(what, (a - b):abs():max()))
+end
+
+-- Jackknife+ by the formula is that of n fits without each row, in the primal and the dual form.
+function TestLeaveOneOut()
+  for _, T in ipairs{ 20, 100 } do
+    for _, intercept in ipairs{ true, false } do
+      local lambda = 1e-2
+      local p = sc.pipeline{ features(T), sc.solver.ridge{ lambda = lambda,
+        intercept = intercept } }:fit(X, y, { interval = "loo" })
+      local columns, sizes = {}, {}
+      for i = 1, n do
+        local rest = {}
+        for k = 1, n do if k ~= i then rest[#rest + 1] = k end end
+        local one = sc.pipeline{ features(T), sc.solver.ridge{ lambda = lambda * n / (n - 1),
+          intercept = intercept } }:fit(X:select(rest), y:select(rest))
+        columns[i] = one:predict(at)
+        sizes[i] = math.abs(y:get(i, 1) - one:predict(X:slice(i, i)):get(1, 1))
+      end
+      for _, level in ipairs{ 0.5, 0.9 } do
+        local low, high = p:interval(at, { level = level })
+        local a, b = bounds(sc.hcat(table.unpack(columns)), sizes, level)
+        close(low, a, "low")
+        close(high, b, "high")
+      end
+    end
+  end
+end
+
+-- CV+ is that of fits without each fold.
+function TestFolds()
+  local ds = sc.dataset{ X = X, y = y }
+  local p = sc.pipeline{ features(30), sc.solver.ridge{ lambda = 1e-2 } }
+    :fit(ds, { interval = "folds" })
+  local ids, columns, sizes = ds:fold_ids{ k = 10, seed = 0 }, {}, {}
+  for fold = 1, 10 do
+    local rest, own = {}, {}
+    for i = 1, n do table.insert(ids[i] == fold and own or rest, i) end
+    local one = sc.pipeline{ features(30), sc.solver.ridge{ lambda = 1e-2 } }:fit(ds:select(rest))
+    local said = one:predict(at)
+    for _, i in ipairs(own) do
+      columns[i] = said
+      sizes[i] = math.abs(y:get(i, 1) - one:predict(X:slice(i, i)):get(1, 1))
+    end
+  end
+  local low, high = p:interval(at, { level = 0.8 })
+  local a, b = bounds(sc.hcat(table.unpack(columns)), sizes, 0.8)
+  close(low, a, "low")
+  close(high, b, "high")
+end
+
+-- Coverage over data sets of their own: not below the level by more than four standard errors of the
+-- mean, and not far above it.
+function TestCoverage()
+  local level, sets = 0.8, 40
+  for _, method in ipairs{ "loo", "folds", "split" } do
+    local sum, square = 0, 0
+    for s = 1, sets do
+      local A, b = rows(100, 10 * s)
+      local B, c = rows(200, 10 * s + 5)
+      local p = sc.pipeline{ features(50), sc.solver.ridge{ lambda = 1e-2 } }
+        :fit(A, b, { interval = method })
+      local low, high = p:interval(B, { level = level })
+      local inside = 0
+      for i = 1, 200 do
+        if low:get(i, 1) <= c:get(i, 1) and c:get(i, 1) <= high:get(i, 1) then
+          inside = inside + 1
+        end
+      end
+      sum, square = sum + inside / 200, square + (inside / 200) ^ 2
+    end
+    local mean = sum / sets
+    local stderr = math.sqrt((square / sets - mean ^ 2) / (sets - 1))
+    lu.assertTrue(mean > level - 4 * stderr, ("%s: %.3f +- %.3f"):format(method, mean, stderr))
+    lu.assertTrue(mean < level + 0.08, ("%s: %.3f"):format(method, mean))
+  end
+end
+
+local function classes(count, seed)
+  local A, labels = sc.randn{ count, 2, seed = seed }, {}
+  local noise = sc.randn{ count, 1, seed = seed + 500 }
+  for i = 1, count do
+    local v = A:get(i, 1) + noise:get(i, 1) * 0.5
+    labels[i] = v < -0.8 and "low" or v < 0.8 and "middle" or "high"
+  end
+  return sc.dataset{ X = A, y = labels }
+end
+
+function TestLabelSets()
+  local solvers = { sc.solver.logistic{ lambda = 1e-3 }, sc.solver.ridge{ lambda = 1e-3 } }
+  for _, solver in ipairs(solvers) do
+    for _, method in ipairs{ "folds", "split" } do
+      for _, by in ipairs{ false, "class" } do
+        local right, total, size = { low = 0, middle = 0, high = 0 }, {}, 0
+        for s = 1, 6 do
+          local p = sc.pipeline{ features(40), solver }:fit(classes(300, s), { interval = method })
+          local test = classes(300, s + 100)
+          local sets = p:label_sets(test, { level = 0.85, by = by or nil })
+          for i, label in ipairs(test:labels()) do
+            total[label] = (total[label] or 0) + 1
+            size = size + #sets[i]
+            for _, one in ipairs(sets[i]) do
+              if one == label then right[label] = right[label] + 1 end
+            end
+          end
+        end
+        local all = (right.low + right.middle + right.high) / 1800
+        lu.assertTrue(all > 0.85 - 0.04 and all < 0.96, all)
+        lu.assertTrue(size / 1800 < 2, size)
+        for label, count in pairs(by and total or {}) do
+          lu.assertTrue(right[label] / count > 0.85 - 0.07, label)
+        end
+      end
+    end
+  end
+end
+
+-- Rows that the model did not learn from, for every kind of model.
+function TestCalibration()
+  local more, values = rows(60, 3)
+  local calibration = sc.dataset{ X = more, y = values }
+  local p = sc.pipeline{ sc.solver.knn{ k = 5 } }:fit(X, y)
+  local low, high = p:interval(at, { level = 0.9, calibration = calibration })
+  local sizes = {}
+  for i = 1, 60 do sizes[i] = math.abs(values:get(i, 1) - p:predict(more):get(i, 1)) end
+  table.sort(sizes)
+  close(high - low, sc.ones(9, 1) * (2 * sizes[55]), "width") -- ceil(.9 * 61)
+  fails({ "no weights", "split" }, p.interval, p, at)
+  local logs = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 }, target = "log" }
+    :fit(X, y + 10, { interval = "loo" })
+  low, high = logs:interval(at)
+  lu.assertTrue(low:min() > 0 and (high - low):min() > 0)
+end
+
+function TestSavedIntervals()
+  support.in_folder(function(folder)
+    local path = folder .. "/m.safetensors"
+    for _, method in ipairs{ "loo", "folds", "split" } do
+      local p = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }
+        :fit(X, y, { interval = method })
+      p:save(path)
+      local loaded = sc.load(path)
+      local low, high = loaded:interval(at, { level = 0.7 })
+      local a, b = p:interval(at, { level = 0.7 })
+      lu.assertTrue(low == a and high == b, method)
+      lu.assertStrContains(tostring(loaded), ('intervals by "%s"'):format(method))
+    end
+    local c = sc.pipeline{ features(20), sc.solver.logistic{ lambda = 1e-2 } }
+      :fit(classes(100, 1), { interval = "folds" })
+    c:save(path)
+    lu.assertEquals(sc.load(path):label_sets(at), c:label_sets(at))
+  end)
+end
+
+function TestSentences()
+  local p = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }:fit(X, y,
+    { interval = "split" })
+  lu.assertEquals(p.fitted.n, 30)
+  fails({ "level 0.95 takes at least 19 rows", "10" }, p.interval, p, at, { level = 0.95 })
+  fails({ "level" }, p.interval, p, at, { level = 1 })
+  fails({ "level" }, p.interval, p, at, { level = 0 })
+  fails({ "p:interval" }, p.label_sets, p, at)
+  fails({ "method or calibration" }, p.interval, p, at, { method = "folds",
+    calibration = sc.dataset{ X = X, y = y } })
+  local c = sc.pipeline{ features(20), sc.solver.logistic{ lambda = 1e-2 } }
+  fails({ "loo", "regressions" }, c.fit, c, classes(60, 1), { interval = "loo" })
+  c:fit(classes(60, 1))
+  fails({ "p:label_sets" }, c.interval, c, at)
+  fails({ "ridge" }, p.clone(p).fit, sc.pipeline{ features(9), sc.solver.lasso{ lambda = 1e-2 } },
+    X, y, { interval = "loo" })
+  local w = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }
+  fails({ "one weight" }, w.fit, w, sc.dataset{ X = X, y = y, weights = sc.ones(n, 1) * 2 },
+    { interval = "loo" })
+  fails({ "interval", "folds" }, w.fit, w, X, y, { interval = "bootstrap" })
+  support.in_folder(function(folder)
+    local path = folder .. "/m.safetensors"
+    w:fit(X, y):save(path)
+    local loaded = sc.load(path)
+    fails({ "keeps nothing", "calibration = ds" }, loaded.interval, loaded, at)
+  end)
+end
+
+os.exit(lu.LuaUnit.run(), true)

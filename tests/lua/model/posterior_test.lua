@@ -1,0 +1,189 @@
+-- Standard deviations and draws: against closed forms, between the primal and the dual form,
+-- between rows and sums, and against Monte Carlo with its standard error.
+local lu = require "luaunit"
+local sc = require "scullery"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
+local support = require "support"
+local fails = support.fails
+
+local n = 120
+local X = sc.randn{ n, 2, seed = 1 }
+local y = (X:column(1) * 2):map(math.sin) + sc.randn{ n, 1, seed = 2 } * 0.3 + 5
+local at = sc.randn{ 15, 2, seed = 3 } * 1.5
+
+local function features(T, given)
+  given = given or {}
+  given.p, given.phi = sc.sampler.gaussian{ sigma = 0.7 }, given.phi or sc.nonlinearity.fourier()
+  given.T, given.seed = T, 1
+  return sc.features(given)
+end
+
+local function close(a, b, tolerance, what)
+  lu.assertEquals({ a:rows(), a:cols() }, { b:rows(), b:cols() })
+  local most = (a - b):abs():max() / math.max(b:abs():max(), 1e-300)
+  lu.assertTrue(most < tolerance, ("%s: %.3g"):format(what or "", most))
+end
+
+-- One column without features: the variance of simple linear regression.
+function TestSimpleLinearRegression()
+  local x = X:column(1):copy()
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-12, intercept = true } }
+    :fit(sc.dataset{ X = x, y = y })
+  local mean, square = x:mean(), 0
+  for i = 1, n do square = square + (x:get(i, 1) - mean) ^ 2 end
+  local new = at:column(1):copy()
+  local said, std = p:predict(new, { std = true, noise = 2.25 })
+  local _, noisy = p:predict(new, { std = "row", noise = 2.25 })
+  lu.assertTrue(said == p:predict(new))
+  for i = 1, new:rows() do
+    local want = 2.25 * (1 / n + (new:get(i, 1) - mean) ^ 2 / square)
+    lu.assertAlmostEquals(std:get(i, 1) ^ 2, want, 1e-9 * want)
+    lu.assertAlmostEquals(noisy:get(i, 1) ^ 2, want + 2.25, 1e-9 * want)
+  end
+  -- the unbiased variance of the residuals is that of "gcv": two parameters
+  local r = y - p:predict(x)
+  local _, own = p:predict(new, { std = true, noise = "gcv" })
+  close(own, std * math.sqrt(r:dot(r) / (n - 2) / 2.25), 1e-6, "gcv")
+end
+
+-- With lambda the evidence's noise is the mean of squared residuals and penalty; the same features
+-- are solved in the dual form where there are more of them than rows, and by copies of rows.
+function TestDualAndPrimalAgree()
+  for _, intercept in ipairs{ true, false } do
+    for _, dtype in ipairs{ "float64", "int16" } do
+      local solver = sc.solver.ridge{ lambda = 1e-2, intercept = intercept }
+      local wide = sc.pipeline{ features(150, { dtype = dtype }), solver }
+      local dual = wide:clone():fit(X, y)
+      local order = {}
+      for i = 1, 2 * n do order[i] = (i - 1) % n + 1 end
+      -- every row twice with half the weight: the same posterior, more rows than features
+      local half = sc.ones(2 * n, 1) * 0.5
+      local primal = wide:clone():fit(sc.dataset{ X = X:select(order), y = y:select(order),
+        weights = half })
+      for _, noise in ipairs{ "evidence", "prior", "gcv", 0.3 } do
+        local _, a = dual:predict(at, { std = true, noise = noise })
+        local _, b = primal:predict(at, { std = true, noise = noise })
+        close(a, b, dtype == "int16" and 2e-2 or 1e-6, noise)
+      end
+      local f = dual.fitted
+      local r = y - dual:predict(X)
+      local want = (r:dot(r) + n * 1e-2 * f.weights:dot(f.weights)) / (n - (intercept and 1 or 0))
+      local _, own = dual:predict(at, { std = true })
+      local _, given = dual:predict(at, { std = true, noise = want })
+      close(own, given, 1e-6, "evidence")
+    end
+  end
+end
+
+-- The posterior of the sums is that of the rows, also of joined sums, and penalty a'Ga has one.
+function TestSumsAndKernels()
+  local ds = sc.dataset{ X = X, y = y }
+  for _, given in ipairs{ {}, { K = sc.kernel.gaussian{ width = 1 } } } do
+    local p = sc.pipeline{ features(40, given), sc.solver.ridge{ lambda = 1e-3,
+      penalty = given.K and "rkhs" or "l2", intercept = true } }
+    local _, want = p:clone():fit(ds):predict(at, { std = true })
+    local _, kept = p:clone():fit(ds, { sums = true }):predict(at, { std = true })
+    close(kept, want, 1e-9, "sums")
+    if not given.K then
+      local joined = sc.merge{ p:sums(ds) }:solve()
+      local _, merged = joined:predict(at, { std = true })
+      close(merged, want, 1e-9, "merged")
+    end
+  end
+end
+
+-- Draws have the mean and the deviation of the posterior, in both forms: within four standard
+-- errors of 1500 draws.
+function TestDraws()
+  local count = 1500
+  for _, T in ipairs{ 40, 200 } do
+    local p = sc.pipeline{ features(T), sc.solver.ridge{ lambda = 1e-3, intercept = true } }
+      :fit(X, sc.hcat(y, y * -2))
+    local mean, std = p:predict(at, { std = true })
+    local sum, square = sc.zeros(15, 2), sc.zeros(15, 2)
+    local list = p:draw{ seed = 3, count = count }
+    lu.assertEquals(#list, count)
+    lu.assertTrue(list[1]:predict(at) == p:draw{ seed = 3 }:predict(at))
+    lu.assertFalse(list[2]:predict(at) == list[1]:predict(at))
+    for _, one in ipairs(list) do
+      local gap = one:predict(at) - mean
+      sum, square = sum + gap, square + gap:mul(gap)
+    end
+    for i = 1, 15 do
+      for j = 1, 2 do
+        local s = std:get(i, j)
+        lu.assertTrue(math.abs(sum:get(i, j) / count) < 4 * s / math.sqrt(count))
+        local found = square:get(i, j) / count / s ^ 2
+        lu.assertTrue(math.abs(found - 1) < 4 * math.sqrt(2 / count), found)
+      end
+    end
+  end
+end
+
+-- Landmarks: far from the data the features are 0, and the deviation is that of the prior unless
+-- the rest of the kernel is left out.
+function TestTheRestOfTheKernel()
+  local p = sc.pipeline{ sc.features{ p = sc.sampler.landmarks{}, phi = sc.kernel.gaussian{
+    gamma = 0.5 }, T = 20, seed = 1 }, sc.solver.ridge{ lambda = 0.01 / n, intercept = false } }
+    :fit(X, y)
+  local far = sc.matrix{ { 100, 100 } }
+  local _, whole = p:predict(far, { std = true, noise = "prior" })
+  lu.assertAlmostEquals(whole:get(1, 1), 1, 1e-6) -- k(x, x) = 1
+  local _, part = p:predict(far, { std = true, noise = "prior", residual = false })
+  lu.assertAlmostEquals(part:get(1, 1), 0, 1e-6)
+  local _, near = p:predict(X, { std = true, noise = "prior" })
+  lu.assertTrue(near:max() < 1 and near:min() > 0)
+end
+
+function TestTransformedTargetsAndClasses()
+  local stages = { features(40), sc.solver.ridge{ lambda = 1e-3 }, target = "standardize" }
+  local p = sc.pipeline(stages):fit(X, y)
+  local _, std = p:predict(at, { std = true })
+  local _, scores = p:decision(at, { std = true })
+  close(std, scores * p.fitted.form.scale[1], 1e-12)
+  stages.target = "log"
+  local logs = sc.pipeline(stages):fit(X, y)
+  fails({ "logarithms", "p:decision" }, logs.predict, logs, at, { std = true })
+  lu.assertTrue(select(2, logs:decision(at, { std = true })):min() > 0)
+  local labels = {}
+  for i = 1, n do labels[i] = X:get(i, 1) > 0 and "a" or "b" end
+  local c = sc.pipeline{ features(40), sc.solver.ridge{ lambda = 1e-3 } }:fit(X, labels)
+  fails({ "p:decision" }, c.predict, c, at, { std = true })
+  lu.assertTrue(select(2, c:decision(at, { std = true })):min() > 0)
+end
+
+function TestSavedPosteriors()
+  support.in_folder(function(folder)
+    local path = folder .. "/m.safetensors"
+    for _, T in ipairs{ 40, 200 } do
+      local p = sc.pipeline{ features(T), sc.solver.ridge{ lambda = 1e-3 } }:fit(X, y)
+      local _, want = p:predict(at, { std = true })
+      p:save(path)
+      local bare = sc.load(path)
+      fails({ "std = true" }, bare.predict, bare, at, { std = true })
+      fails({ "std = true" }, bare.draw, bare)
+      p:save(path, { std = true })
+      local mean, std = sc.load(path):predict(at, { std = true })
+      lu.assertTrue(std == want and mean == p:predict(at))
+      lu.assertTrue(sc.load(path):draw{ seed = 9 }:predict(at) == p:draw{ seed = 9 }:predict(at))
+      lu.assertTrue(select(2, sc.load(path):predict(at, { std = true, noise = "gcv" }))
+        == select(2, p:predict(at, { std = true, noise = "gcv" })))
+    end
+  end)
+end
+
+function TestWhatHasNoPosterior()
+  local p = sc.pipeline{ features(30), sc.solver.lasso{ lambda = 1e-3 } }:fit(X, y)
+  fails({ "ridge", "lasso" }, p.predict, p, at, { std = true })
+  fails({ "ridge", "lasso" }, p.draw, p)
+  local r = sc.pipeline{ features(30), sc.solver.ridge{ lambda = 1e-3 } }
+  fails({ "not fitted" }, r.draw, r)
+  r:fit(X, y)
+  fails({ "std" }, r.predict, r, at, { std = "rows" })
+  fails({ "noise" }, r.predict, r, at, { std = true, noise = -1 })
+  fails({ "go with std" }, r.predict, r, at, { noise = "gcv" })
+  fails({ "columns" }, r.predict, r, sc.zeros(2, 3), { std = true })
+  fails({ "count" }, r.draw, r, { count = 0 })
+end
+
+os.exit(lu.LuaUnit.run(), true)
