@@ -149,7 +149,7 @@ local function learn(p, ds, method, title)
     error(title .. ": intervals take rows in memory, and this data set streams: p:interval(X, \z
       { calibration = ds })", 0)
   end
-  ds = target_form.apply(f.form, matching.known(ds, f))
+  ds = target_form.apply(f.form, matching.known(matching.encoded(ds, f), f))
   local made = (kept[method] or function() return of_rows(f, ds, title) end)(p, f, ds, title)
   made.method, made.rows = method, #ds
   return made

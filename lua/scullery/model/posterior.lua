@@ -26,7 +26,7 @@ function posterior.check(f, title)
   local fine = facts and facts.by_sums and (facts.penalty == "l2" or facts.penalty == "rkhs")
   if not fine then
     error(("%s: standard deviations are those of a squared loss with a penalty a'a or a'Ga, \z
-      solved from the normal equations (solver.ridge), and this model is %s"):format(title,
+      solved from the normal equations (a ridge regression), and this model is %s"):format(title,
       solver and "by solver." .. solver.name or "without a solver"), 0)
   end
   if f.map_info and f.map_info.pruned or f.origin and f.origin.kept then
@@ -53,7 +53,7 @@ local function training_of(p, f, title)
     error(title .. ": this model has neither its posterior nor its rows: save it with \z
       p:save(path, { std = true }), or fit it", 0)
   end
-  ds = target_form.apply(f.form, matching.known(ds, f))
+  ds = target_form.apply(f.form, matching.known(matching.encoded(ds, f), f))
   return core.training(dataset.source_of_targets(ds), f.stages, f.map,
     recipe.training_options(p, ds))
 end

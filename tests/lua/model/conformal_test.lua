@@ -87,8 +87,8 @@ function TestFolds()
   close(high, b, "high")
 end
 
--- Coverage over data sets of their own: not below the level by more than four standard errors of the
--- mean, and not far above it.
+-- Coverage over data sets of their own: not below the level by more than four standard errors of
+-- the mean, and not far above it.
 function TestCoverage()
   local level, sets = 0.8, 40
   for _, method in ipairs{ "loo", "folds", "split" } do
