@@ -96,7 +96,6 @@ local said_as = {
 
 --- the rows, else nil. It examines a few rows, and if the result is suspicious 50 (fewer where
 --- there are many columns; a seeded sample; for a stream from its first 2048 rows).
---- are many columns; a seeded sample; for a stream from its first 2048 rows).
 function width.note(source, stages, map, features)
   if not map or core.map_info(map).entries > 0 then return nil end
   local rows = math.min(ROWS, NUMBERS // core.map_info(map).dim)
