@@ -94,6 +94,7 @@ local said_as = {
   same = "within 1e-6 of k(x, x): all rows look alike",
 }
 
+--- width.note(source, stages, map, features): a sentence if the width of the features does not fit
 --- the rows, else nil. It examines a few rows, and if the result is suspicious 50 (fewer where
 --- there are many columns; a seeded sample; for a stream from its first 2048 rows).
 function width.note(source, stages, map, features)
