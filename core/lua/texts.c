@@ -8,6 +8,7 @@
 #include "lua/list.h"
 #include "lua/sparse.h"
 #include "text/letters.h"
+#include "text/source.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -398,6 +399,19 @@ static int encode(lua_State *L) {
   return 1;
 }
 
+/* core.text_source(texts, encoder, y or nil) -> a source of their rows, made in each pass */
+static int text_source(lua_State *L) {
+  const scl_text_encoder *encoder = check_encoder(L, 2);
+  const scl_matrix *y = lua_isnoneornil(L, 3) ? NULL : scl_lua_hold_matrix(L, 3);
+  void **slot = scl_lua_new_source(L);
+  const scl_texts *texts = scl_lua_check_packed_texts(L, 1);
+  scl_source *made = NULL;
+  SCL_LUA_TRY(L, scl_source_texts(texts, encoder, y, &made, &error));
+  *slot = made;
+  scl_lua_tie(L, -1, 2);
+  return 1;
+}
+
 /* core.text_form(encoder) -> {characters, single, exact, binary, least, most, bits} */
 static int encoder_form(lua_State *L) {
   const scl_text_encoder *encoder = check_encoder(L, 1);
@@ -465,8 +479,9 @@ void scl_lua_open_texts(lua_State *L) {
                     {"texts_latin1", from_latin1}, {"texts_lengths", lengths},
                     {"empty_rows", empty_rows});
   SCL_LUA_CALLS(L, {"read_texts", read_texts, 3}, {"text_encoder", make_encoder, 3},
-                {"text_encode", encode, 2}, {"text_columns", encoder_columns, 1},
-                {"text_form", encoder_form, 1}, {"text_terms", text_terms, 2});
+                {"text_encode", encode, 2}, {"text_source", text_source, 3},
+                {"text_columns", encoder_columns, 1}, {"text_form", encoder_form, 1},
+                {"text_terms", text_terms, 2});
   luaL_newmetatable(L, SCL_LUA_PACKED_TEXTS);
   const int metatable = lua_gettop(L);
   SCL_LUA_FUNCTIONS(L, {"__gc", collect}, {"__close", collect}, {"__len", get_rows},

@@ -199,7 +199,11 @@ end
 
 --- ds:size(): the numbers of rows and columns.
 function Dataset:size()
-  if self.X then return self.X:rows(), self.X:cols() end
+  if self.X and not (self.encoder and core.is_texts(self.X)) then
+    return self.X:rows(), self.X:cols()
+  elseif self.X then
+    return #self.X, (core.text_columns(self.encoder))
+  end
   local rows, cols = core.source_size(self.source) -- drop its further results
   return rows, cols
 end
@@ -263,7 +267,7 @@ end
 
 -- Raises an error for texts, which are not rows of numbers.
 local function refuse_texts(self)
-  if not core.is_texts(self.X) then return end
+  if not core.is_texts(self.X) or self.encoder then return end
   fail("the rows are texts: a pipeline for them begins with sc.text{}")
 end
 
@@ -274,7 +278,8 @@ function dataset.source_of_targets(self)
   refuse_texts(self)
   local source, coded = self.source, nil
   if self.X then
-    source = core.source(self.X, self:targets())
+    source = core.is_texts(self.X) and core.text_source(self.X, self.encoder, self:targets())
+      or core.source(self.X, self:targets())
   elseif self.task == "classification" then
     coded = core.coded_source(source, self.codes or self.classes, self.strangers)
     source = coded
@@ -304,7 +309,9 @@ end
 function dataset.source_of_rows(self)
   check_fields(self)
   refuse_texts(self)
-  local source = self.X and core.source(self.X) or self.source
+  local source = self.source
+  if core.is_texts(self.X) then source = core.text_source(self.X, self.encoder)
+  elseif self.X then source = core.source(self.X) end
   return self.places and core.source_columns(source, self.places) or source
 end
 

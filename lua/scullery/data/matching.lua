@@ -74,8 +74,12 @@ function matching.columns(ds, f)
   return places
 end
 
--- Sparse rows of texts by the model's encoder; a line on standard error for texts without terms.
+matching.MOST_BYTES = 1 << 26 -- of texts whose rows are made at once, and looked at
+
+-- Sparse rows of texts by the model's encoder, of many texts the texts themselves, of which the
+-- source makes rows; a line on standard error for texts without terms.
 local function rows_of(texts, f)
+  if texts:bytes() > matching.MOST_BYTES then return texts end
   local rows = core.text_encode(f.encoder, texts)
   local empty, first = core.empty_rows(rows)
   if empty > 0 then
@@ -101,7 +105,7 @@ function matching.encoded(data, f)
       sc.text{} takes", f.dim)
   end
   local rows = rows_of(texts, f)
-  if not dataset.is(data) then return rows end
+  if not dataset.is(data) then data = dataset.new{ X = texts } end
   return dataset.with(data, { X = rows, encoder = f.encoder, names = f.names })
 end
 

@@ -242,22 +242,36 @@ end
 -- a search with the same sc.text follow each other.
 local encodings = setmetatable({}, { __mode = "k" })
 
+--- recipe.texts: { most =, sample = }: rows of texts are kept if they take at most the share `most`
+--- of the memory that is left, estimated from `sample` texts; otherwise each pass makes them again.
+recipe.texts = { most = 0.5, sample = 2048 }
+
+-- Whether the rows of texts are kept.
+local function are_kept(encoder, texts)
+  local n, places = #texts, {}
+  local count = math.min(n, recipe.texts.sample)
+  for k = 1, count do places[k] = (k - 1) * n // count + 1 end
+  local sample = core.text_encode(encoder, texts:select(places))
+  return sample:bytes() * (n / count) <= recipe.texts.most * core.memory_left()
+end
+
 -- The record of `encodings` for texts by a text stage without choices.
 local function encoding_of(stage, texts)
   local how, known = stage:label(true), encodings[texts]
   if known and known.how == how then return known end
   local _ <close> = core.level "texts"
   local encoder = text.encoder(stage, texts)
-  local rows = core.text_encode(encoder, texts)
-  text.warn_of_empty(rows)
+  local rows = are_kept(encoder, texts) and core.text_encode(encoder, texts)
+  if rows then text.warn_of_empty(rows) end
   local _, terms = core.text_columns(encoder)
-  encodings[texts] = { how = how, encoder = encoder, rows = rows,
+  encodings[texts] = { how = how, encoder = encoder, rows = rows or texts,
     names = terms and terms:totable() }
   return encodings[texts]
 end
 
 --- recipe.encoded(p, ds, choices): a data set of texts with sparse rows in their place, made by the
---- pipeline's sc.text with the choices filled in; ds.encoder makes the same of other texts. A
+--- pipeline's sc.text with the choices filled in; ds.encoder makes the same of other texts. Where
+--- the rows would take too much memory, the texts stay, and the source makes rows of them. A
 --- vocabulary is learnt from all texts of ds. Other data sets as they are; an error if the pipeline
 --- and the rows do not go together.
 function recipe.encoded(self, ds, choices)

@@ -1,7 +1,10 @@
 --- sc.text: rows of texts against a computation in Lua, pipelines on texts from fit to saved file,
 --- searches, bad input.
 local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
 local lu = require "luaunit"
+local matching = require "scullery.data.matching"
+local recipe = require "scullery.model.recipe"
 local sc = require "scullery"
 
 local function temporary(body)
@@ -198,6 +201,28 @@ function TestFoldsAndSearches()
   lu.assertTrue((refitted:decision(ds) - found:decision(ds)):abs():max() < 1e-10)
   local other = found:clone{ ["text.bits"] = 11 }
   lu.assertEquals(other.text.given.bits, 11)
+end
+
+-- Rows that are made again in each pass have the bits of rows that are kept.
+function TestTextsOfWhichEachPassMakesRows()
+  local train, test = mails(300, 10):split{ test = 0.3, seed = 0 }
+  local most, bytes = recipe.texts.most, matching.MOST_BYTES
+  for _, p in ipairs(pipelines()) do
+    local kept = p:clone():fit(train)
+    local said, mean = kept:decision(test), kept:cv(train, { folds = 3 }).mean
+    recipe.texts.most, matching.MOST_BYTES = 0, 0
+    local fresh = sc.texts(train.X:totable())
+    local ok, message = pcall(function()
+      p:fit(dataset.with(train, { X = fresh }))
+      lu.assertTrue(core.is_texts(p.data.X))
+      lu.assertTrue(p:decision(test) == said)
+      lu.assertEquals(p:cv(dataset.with(train, { X = sc.texts(train.X:totable()) }),
+        { folds = 3 }).mean, mean)
+      lu.assertAlmostEquals(p:error(test), kept:error(test), 0)
+    end)
+    recipe.texts.most, matching.MOST_BYTES = most, bytes
+    if not ok then error(message, 0) end
+  end
 end
 
 function TestPlansAndComparisons()
