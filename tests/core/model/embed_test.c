@@ -260,7 +260,7 @@ static void test_misuse_of_sparse_rows(void) {
       {p, 1, back, columns, values, out, "ascend"},
       {p, 1, below, columns, values, out, "ascend"},
       {p, 1, starts, far, values, out, "column 4"},
-      {p, 1, starts, twice, values, out, "ascend"},
+      {p, 1, starts, twice, values, out, "twice"},
       {p, 1, starts, columns, infinite, out, "infinite"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
