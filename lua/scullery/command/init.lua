@@ -45,6 +45,9 @@ plain or gzip; - is the standard input")
 goes to the standard output")
   parser:mutex(parser:flag("--proba", "probabilities, a column a class"),
     parser:flag("--scores", "raw scores, a column a class (of two classes that of the second)"))
+  parser:flag("--std", "of a ridge regression, also the standard deviation of each prediction")
+  parser:option("--interval", "of a regression, also the bounds between which a new row lies with \z
+this probability, 0.9 for example"):argname("LEVEL"):convert(number_for "--interval")
   parser:option("--threshold", "for labels of two classes: the probability from which the second \z
 is said"):argname("P"):convert(number_for "--threshold")
   parser:option("--digits", "significant digits of numbers in CSV, 1 to 17; without, as many as \z

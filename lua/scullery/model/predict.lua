@@ -1,11 +1,13 @@
 --- Predictions of a saved model for the rows of a file: read once in constant memory, by the
 --- model's schema, and written block by block. The command `scullery predict`.
+local conformal = require "scullery.model.conformal"
 local core = require "scullery.core"
 local data = require "scullery.data"
 local derive = require "scullery.data.derive"
 local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
 local pipeline = require "scullery.model.pipeline"
+local posterior = require "scullery.model.posterior"
 local progress = require "scullery.base.progress"
 local probabilities = require "scullery.model.probabilities"
 local saving = require "scullery.model.saving"
@@ -178,26 +180,35 @@ local function texts_of(classes)
   return list
 end
 
--- The names of the columns of a regression's predictions, one for each target.
-local function value_names(f)
-  if f.targets == 1 then return { "prediction" } end
+-- The names of columns of a regression, one for each target.
+local function value_names(f, name)
+  if f.targets == 1 then return { name } end
   local names = {}
-  for j = 1, f.targets do names[j] = ("prediction_%d"):format(j) end
+  for j = 1, f.targets do names[j] = ("%s_%d"):format(name, j) end
   return names
+end
+
+-- The names of what a regression's predictions are followed by.
+local function names_behind(wanted)
+  return wanted.std and { "std" } or wanted.level and { "low", "high" } or {}
 end
 
 -- Each kind of output of Model:predict: the names of its columns and the labels.
 local formats_of = {}
 
-function formats_of.labels(f)
+function formats_of.labels(f, wanted)
   local named = f.classes and type(f.classes[1]) == "string"
-  return { names = f.classes and { "prediction" } or value_names(f),
-    labels = named and f.classes or nil }
+  local names = f.classes and { "prediction" } or value_names(f, "prediction")
+  for _, name in ipairs(names_behind(wanted)) do
+    local more = value_names(f, name)
+    table.move(more, 1, #more, #names + 1, names)
+  end
+  return { names = names, labels = named and f.classes or nil }
 end
 
 -- With two classes, one column of scores is enough.
 function formats_of.scores(f)
-  local names = f.classes and texts_of(f.classes) or value_names(f)
+  local names = f.classes and texts_of(f.classes) or value_names(f, "prediction")
   if f.classes and f.targets == 1 then names = { names[2] } end
   return { names = names }
 end
@@ -227,7 +238,7 @@ end
 
 -- How a file is written, from what is wanted (see predict.write).
 local function format_for(f, wanted)
-  local format = formats_of[wanted.kind](f)
+  local format = formats_of[wanted.kind](f, wanted)
   format.npy, format.id = is_npy(wanted.out, wanted.id), wanted.id
   format.no_header, format.append, format.digits = wanted.no_header, wanted.append, wanted.digits
   local digits = wanted.digits
@@ -248,13 +259,22 @@ end
 
 -- Predictions of a block of rows: see Model:predict.
 local function predicted(f, X, wanted)
+  local p = { fitted = f }
+  if wanted.std then
+    return core.hcat(f:predict(core.source(X), wanted.kind),
+      posterior.deviations(p, X, { std = true }, "predict"))
+  elseif wanted.level then
+    return core.hcat(f:predict(core.source(X), wanted.kind),
+      conformal.interval(p, X, { level = wanted.level }))
+  end
   if not wanted.threshold then return f:predict(core.source(X), wanted.kind) end
   return threshold.apply(f, f:predict(core.source(X), "scores"), wanted.threshold)
 end
 
 --- predict.write(f, next_rows, wanted): writes the predictions of the model f for the rows of
 --- next_rows() -> X, ids. wanted: kind = "labels", "scores" or "probabilities"; threshold = the
---- decision threshold (see threshold.lua), or nil; out = path, or nil for standard output;
+--- decision threshold (see threshold.lua), or nil; std = true, or level = that of an interval: also
+--- deviations or bounds, of a regression; out = path, or nil for standard output;
 --- id = name of the column of ids; no_header, append, digits = of CSV (see scl_row_format);
 --- before_end = a function that is called before the file appears. Returns the number of rows.
 function predict.write(f, next_rows, wanted)
@@ -346,9 +366,33 @@ local function check_threshold(f, given)
   threshold.check(f, given.threshold)
 end
 
+-- Raises an error if --std or --interval cannot be computed.
+local function check_sure(p, given)
+  local option = given.std and "--std" or given.interval and "--interval"
+  if not option then return end
+  for _, other in ipairs{ "proba", "scores", "threshold" } do
+    if given[other] then fail("%s is for predictions, and does not go with --%s", option, other) end
+  end
+  if given.std and given.interval then fail("takes --std or --interval, not both") end
+  if p.fitted.task == "classification" then
+    fail("%s is for regressions, and this model is a classification", option)
+  end
+  if given.std then posterior.of(p, "--std") end
+  if given.interval then
+    if not (given.interval > 0 and given.interval < 1) then
+      fail("--interval takes a probability between 0 and 1, and got %s", given.interval)
+    end
+    if not p.fitted.interval then
+      fail("--interval: the model keeps nothing for intervals: fit it with p:fit(ds, { interval = \z
+        \"folds\" })")
+    end
+  end
+end
+
 local function run(given)
   local p = predict.model(given.model)
   check_threshold(p.fitted, given)
+  check_sure(p, given)
   local format = given.format or predict.format(given.data, p.fitted)
   local line -- the score, printed after the predictions are complete
   if given.score then
@@ -358,8 +402,8 @@ local function run(given)
   end
   local out = given.output ~= "-" and given.output or nil
   predict.write(p.fitted, predict.rows(given.data, p.fitted, format, given.id), { out = out,
-    id = given.id, threshold = given.threshold, digits = given.digits,
-    no_header = given.no_header, append = given.append,
+    id = given.id, threshold = given.threshold, std = given.std, level = given.interval,
+    digits = given.digits, no_header = given.no_header, append = given.append,
     kind = given.proba and "probabilities" or given.scores and "scores"
       or "labels",
     before_end = given.score and function()

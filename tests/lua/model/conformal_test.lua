@@ -190,6 +190,51 @@ function TestSavedIntervals()
   end)
 end
 
+-- The command writes the numbers of the methods, in blocks.
+function TestTheCommand()
+  support.in_folder(function(folder)
+    local path, csv = folder .. "/m.safetensors", folder .. "/rows.csv"
+    local p = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }
+      :fit(X, sc.hcat(y, y * 2), { interval = "loo" })
+    p:save(path)
+    at:save(csv)
+    local function predict(given)
+      local status, out, err = support.shell(("%s predict %s %s %s"):format(
+        support.quote(support.binary), path, csv, given))
+      return out, status, err
+    end
+    local low, high = p:interval(at, { level = 0.8 })
+    local mean, std = p:predict(at, { std = true })
+    for given, want in pairs{ ["--interval 0.8"] = sc.hcat(mean, low, high),
+      ["--std"] = sc.hcat(mean, std) } do
+      local lines, out = {}, predict(given)
+      for line in out:gmatch "[^\n]+" do lines[#lines + 1] = line end
+      lu.assertEquals(lines[1], given == "--std" and "prediction_1,prediction_2,std_1,std_2"
+        or "prediction_1,prediction_2,low_1,low_2,high_1,high_2")
+      for i = 1, 9 do
+        local j = 0
+        for word in lines[i + 1]:gmatch "[^,]+" do
+          j = j + 1
+          lu.assertEquals(tonumber(word), want:get(i, j))
+        end
+        lu.assertEquals(j, want:cols())
+      end
+    end
+    for given, words in pairs{ ["--interval 2"] = "between 0 and 1",
+      ["--std --scores"] = "--scores", ["--interval 0.9 --std"] = "not both", ["--interval 0.99"] = "at least 99 rows" } do
+      local _, status, err = predict(given)
+      lu.assertEquals(status, 1)
+      lu.assertStrContains(err, words)
+    end
+    sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }:fit(X, y):save(path)
+    for given, words in pairs{ ["--interval 0.9"] = "keeps nothing", ["--std"] = "std = true" } do
+      local _, status, err = predict(given)
+      lu.assertEquals(status, 1)
+      lu.assertStrContains(err, words)
+    end
+  end)
+end
+
 function TestSentences()
   local p = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }:fit(X, y,
     { interval = "split" })
