@@ -82,15 +82,15 @@ static void push_classes(lua_State *L, const scl_table *table) {
   }
 }
 
-/* {X, y, cols, names, classes, task, parts, target, schema, notes} on the stack; sparse rows have no
- * names. The table is empty afterwards. */
-static void push_table(lua_State *L, scl_table *table, bool sparse) {
+/* {X, y, cols, names, classes, task, parts, target, schema, notes} on the stack; sparse rows
+ * without names have none. The table is empty afterwards. */
+static void push_table(lua_State *L, scl_table *table, bool nameless) {
   lua_newtable(L);
   if (table->x.storage != NULL) scl_lua_set_matrix(L, "X", &table->x);
   if (table->csr.storage != NULL) scl_lua_set_csr(L, "X", &table->csr);
   if (table->y.storage != NULL) scl_lua_set_matrix(L, "y", &table->y);
   scl_lua_set_integer(L, "cols", table->cols);
-  if (!sparse) {
+  if (!nameless) {
     push_names(L, table);
     lua_setfield(L, -2, "names");
   }
@@ -117,7 +117,7 @@ static void push_table(lua_State *L, scl_table *table, bool sparse) {
 
 /* The table of a reader as its result. */
 static int give_table(lua_State *L, scl_table *table) {
-  push_table(L, table, table->csr.storage != NULL);
+  push_table(L, table, table->csr.storage != NULL && table->names == NULL);
   scl_table_destroy(table);
   return 1;
 }

@@ -191,6 +191,8 @@ static const scl_option csv_rows[] = {
     OPAQUE("separator", "one character: a comma, semicolon, tab, bar or the like",
            "default: comma, semicolon or tab, found from the first lines"),
     OPAQUE("skip", TEXTS, "columns to leave out"),
+    FLAG("sparse", "keep the numbers that are not 0 alone; default: where there are more than 1000 "
+                   "columns and a row fills less than 10 % of them"),
     FLAG("stream", "read block by block from disk, in flat memory"),
     OPAQUE("target",
            "a column's name, its number (from 1, negative from the end), or false for none",
@@ -313,6 +315,7 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   option_table t = OPEN_OPTIONS(L, place, title, csv_rows);
   o.classification = (scl_choice)word_of(&t, "task", SCL_AUTO);
   o.header = flag_of(&t, "header");
+  o.sparse = flag_of(&t, "sparse");
   o.drop_categorical = word_of(&t, "categorical", 0) == 1;
   const int fill = word_of(&t, "missing_values", word_of(&t, "fill", -1));
   o.dtype = dtype_of(&t);

@@ -213,6 +213,9 @@ void scl_csv_defaults(scl_csv_options *options) {
   static const char *const missing[] = {
       "?",    "NA",   "N/A", "n/a",      "NaN",  "nan",    "-NaN",    "-nan",    "NULL",     "null",
       "None", "#N/A", "#NA", "#N/A N/A", "<NA>", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", NULL};
-  *options = (scl_csv_options){
-      .target_place = -1, .classification = SCL_AUTO, .header = SCL_AUTO, .missing = missing};
+  *options = (scl_csv_options){.target_place = -1,
+                               .classification = SCL_AUTO,
+                               .header = SCL_AUTO,
+                               .sparse = SCL_AUTO,
+                               .missing = missing};
 }

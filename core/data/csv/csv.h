@@ -24,6 +24,8 @@ typedef struct scl_csv_options {
   long target_place;  /* from 1, negative from the end; 0: no target; ignored with a name */
   bool target_said;   /* by the user; with `like`, the schema's target is optional otherwise */
   scl_choice classification, header;
+  scl_choice sparse; /* rows; SCL_AUTO: of more than 1000 columns, of which less than a tenth can be
+                        other than 0 in a row */
   bool drop_categorical;
   const char *const *missing; /* texts that mean a missing value; NULL-terminated */
   const char *const *skip;    /* column names to leave out; NULL-terminated or NULL */

@@ -86,8 +86,8 @@ static scl_status find_medians(csv_schema *schema, const scl_matrix *x, size_t f
     csv_column *column = &schema->column[j];
     if (column->categorical || column->aside || column->outs == 0) continue;
     const size_t step = column->missing > 0 ? 1 : (first_rows + SAMPLE - 1) / SAMPLE;
-    column->fill = column_median(x, column->first_out, first_rows, scl_max(step, 1), values);
-    if (isnan(column->fill)) column->fill = column_median(x, column->first_out, x->rows, 1, values);
+    column->fill = column_median(x, column->place, first_rows, scl_max(step, 1), values);
+    if (isnan(column->fill)) column->fill = column_median(x, column->place, x->rows, 1, values);
   }
   scl_release(values);
   return scl_interrupt_check(error);
@@ -117,9 +117,9 @@ static scl_status fill(const csv_schema *schema, scl_matrix *x, size_t first, si
     SCL_TRY(scl_interrupt_check(error));
     const bool refused = schema->options->fill == SCL_MISSING_ERROR || isnan(column->fill);
     for (size_t i = 0; i < rows; i++) {
-      if (!isnan(scl_matrix_get(x, first + i, column->first_out))) continue;
+      if (!isnan(scl_matrix_get(x, first + i, column->place))) continue;
       if (!refused) {
-        scl_matrix_set(x, first + i, column->first_out, column->fill);
+        scl_matrix_set(x, first + i, column->place, column->fill);
       } else if (i < refused_row) {
         refused_row = i;
         refused_column = j;
@@ -137,8 +137,7 @@ static scl_status fill(const csv_schema *schema, scl_matrix *x, size_t first, si
 static bool row_is_whole(const csv_schema *schema, const scl_matrix *x, size_t row) {
   for (size_t j = 0; j < schema->columns; j++) {
     const csv_column *column = &schema->column[j];
-    if (csv_column_has_gaps(column) && isnan(scl_matrix_get(x, row, column->first_out)))
-      return false;
+    if (csv_column_has_gaps(column) && isnan(scl_matrix_get(x, row, column->place))) return false;
   }
   return true;
 }

@@ -1,7 +1,7 @@
 /* What the files of the CSV reader share. csv.c: fields and lines; levels.c: dictionaries;
  * header.c: the first lines; names.c: columns by name; schema.c: header, names; like.c: columns by
  * a schema; types.c: what each column becomes; scan.c: the first pass, types and levels; parse.c:
- * the second, numbers; fill.c: missing numbers; lines.c: lines of files; ids.c: a column of ids;
+ * the second, numbers; sparse.c: rows of which most numbers are 0; fill.c: missing numbers; lines.c: lines of files; ids.c: a column of ids;
  * source.c: rows, by all of these. */
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
@@ -172,6 +172,7 @@ typedef struct csv_column {
   char sample[41];                 /* and what it was */
   csv_levels levels;      /* of its texts; of all its fields once it is known to be a category */
   size_t first_out, outs; /* columns of X */
+  size_t place;           /* column of the matrix that lines are parsed into */
 } csv_column;
 
 /* Fields of a category that the schema does not know. */
@@ -189,7 +190,10 @@ typedef struct csv_schema {
   bool header, sums;
   size_t columns, cols_out;
   csv_column *column;
-  csv_names names;             /* of the columns */
+  bool sparse;        /* X has the numbers that are not 0 alone */
+  size_t parsed;      /* columns of the matrix that lines are parsed into: those of X, or `order` */
+  csv_column **order; /* those that have columns of X, in their order */
+  csv_names names;    /* of the columns */
   csv_unknown *unknown;        /* one a column, where options->like is given */
   long target;                 /* its place, -1: none */
   long role[SCL_COLUMN_ROLES]; /* places, -1: none */
@@ -264,6 +268,14 @@ scl_status csv_collect(csv_schema *schema, csv_chunk *chunks, size_t count, scl_
  * becomes NaN. Unknown categories are counted in schema->unknown. */
 scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, size_t count, scl_matrix *x,
                      scl_matrix *y, scl_error *error);
+
+/* ---------------------------------------------------------------- sparse rows (sparse.c) */
+
+/* Decide whether X is sparse, and where lines are parsed to, once X is laid out. */
+scl_status csv_settle_places(csv_schema *schema, scl_error *error);
+/* *out = the rows of X, of which `parsed` holds the columns of schema->order. */
+scl_status csv_make_sparse(const csv_schema *schema, const scl_matrix *parsed, scl_csr *out,
+                           scl_error *error);
 
 /* ---------------------------------------------------------------- missing numbers (fill.c) */
 

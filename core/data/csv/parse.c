@@ -158,7 +158,7 @@ static inline void store(const row_place *r, const plan *p, double value) {
 }
 
 /* Writes a level into a row of zeros: one 1 for a feature; the place of the level, from 1, for a
- * column with a role (PLACE) and for the target. */
+ * column with a role, for sparse rows (PLACE), and for the target. */
 static inline void store_level(const row_place *r, const plan *p, size_t level) {
   if (p->kind == PLACE && r->wide != NULL)
     r->wide[p->out] = (double)level + 1;
@@ -296,14 +296,15 @@ static void parse_task(void *context, size_t index) {
   }
 }
 
-static plan plan_of(const csv_column *column) {
+static plan plan_of(const csv_schema *schema, const csv_column *column) {
   if (column->skipped || (column->outs == 0 && !column->target)) return (plan){.kind = PASSED};
   if (column->target) return (plan){.kind = column->categorical ? TARGET_LEVEL : TARGET_NUMBER};
-  return (plan){.kind = column->categorical && column->aside ? PLACE
-                        : column->categorical                ? LEVEL
-                        : column->date                       ? DATE
-                                                             : NUMBER,
-                .out = column->first_out};
+  const bool place = column->aside || schema->sparse;
+  return (plan){.kind = column->categorical && place ? PLACE
+                        : column->categorical        ? LEVEL
+                        : column->date               ? DATE
+                                                     : NUMBER,
+                .out = column->place};
 }
 
 /* Adds up the unknown categories of all threads; the example is that of the first chunk, so that it
@@ -336,7 +337,7 @@ static scl_status prepare(parsing *job, size_t threads, scl_error *error) {
   for (size_t k = 0; k < job->count; k++)
     job->to[k + 1] = job->to[k] + job->chunks[k].rows;
   for (size_t k = 0; k < threads * schema->columns; k++)
-    job->plans[k] = plan_of(&schema->column[k % schema->columns]);
+    job->plans[k] = plan_of(schema, &schema->column[k % schema->columns]);
   for (size_t k = 0; k < AHEAD; k++)
     prepare_rows(job, k);
   return SCL_STATUS_OK;

@@ -334,7 +334,8 @@ void csv_schema_close(csv_schema *schema) {
   }
   csv_names_release(&schema->names);
   csv_names_release(&schema->missing.words);
-  SCL_RELEASE(schema->column, schema->unknown);
+  SCL_RELEASE(schema->column, schema->unknown, schema->order);
   schema->column = NULL;
+  schema->order = NULL;
   schema->unknown = NULL;
 }

@@ -32,7 +32,7 @@ static scl_status parse_lines(csv_source *s, scl_matrix *x, scl_matrix *y, scl_e
   const csv_lines *l = &s->lines;
   const size_t rows = csv_lines_rows(l);
   if (rows == 0) return SCL_STATUS_OK;
-  SCL_TRY(scl_matrix_create_raw(rows, s->schema.cols_out, s->options.dtype, x, error));
+  SCL_TRY(scl_matrix_create_raw(rows, s->schema.parsed, s->options.dtype, x, error));
   if (s->schema.target >= 0) SCL_TRY(scl_matrix_create_raw(rows, 1, SCL_DTYPE_FLOAT64, y, error));
   SCL_TRY(csv_parse(&s->schema, l->chunks, l->count, x, y, error));
   return csv_settle_missing(&s->schema, l, s->use == WHOLE, s->file_rows, x, y, error);
@@ -73,6 +73,18 @@ static scl_status csv_source_skip(scl_source *source, size_t most, size_t *passe
   return x->rows > 0 ? SCL_STATUS_OK : csv_source_next(source, x, y, error);
 }
 
+/* The next block as sparse rows. */
+static scl_status csv_source_next_sparse(scl_source *source, scl_csr *x, scl_matrix *y,
+                                         scl_error *error) {
+  csv_source *s = (csv_source *)source;
+  scl_matrix parsed = {0};
+  scl_status status = csv_source_next(source, &parsed, y, error);
+  if (status == SCL_STATUS_OK && parsed.rows > 0)
+    status = csv_make_sparse(&s->schema, &parsed, x, error);
+  scl_matrix_release(&parsed);
+  return status;
+}
+
 static void rewind_lines(scl_source *source) { csv_lines_rewind(&((csv_source *)source)->lines); }
 
 static void csv_source_destroy(scl_source *source) {
@@ -87,7 +99,19 @@ static void csv_source_destroy(scl_source *source) {
 static const scl_source_class csv_class = {.next = csv_source_next,
                                            .rewind = rewind_lines,
                                            .skip = csv_source_skip,
-                                           .destroy = csv_source_destroy};
+                                           .destroy = csv_source_destroy},
+                              csv_sparse_class = {.next_sparse = csv_source_next_sparse,
+                                                  .rewind = rewind_lines,
+                                                  .destroy = csv_source_destroy};
+
+/* Once X is laid out. */
+static scl_status settle_places(csv_source *s, scl_error *error) {
+  SCL_TRY(csv_settle_places(&s->schema, error));
+  s->base.cols = s->schema.cols_out;
+  s->base.sparse = s->schema.sparse;
+  s->base.class = s->schema.sparse ? &csv_sparse_class : &csv_class;
+  return SCL_STATUS_OK;
+}
 
 /* ---------------------------------------------------------------- opening */
 
@@ -136,7 +160,7 @@ static scl_status finish_schema(csv_source *s, scl_error *error) {
   if (again) SCL_TRY(pass(s, csv_collect, error));
   SCL_TRY(csv_schema_lay_out(&s->schema, error));
   if (s->use == STREAM && s->options.like == NULL) use_means(&s->schema);
-  return SCL_STATUS_OK;
+  return settle_places(s, error);
 }
 
 /* Counts the rows of a block and collects its labels; when the whole is read, the block moves to
@@ -148,9 +172,11 @@ static scl_status take_block(csv_source *s, scl_table *out, scl_labels *labels, 
     if (!scl_labels_add(labels, scl_matrix_get(y, i, 0)))
       return scl_fail_memory(error, labels->count * sizeof(double), "labels");
   if (s->use != WHOLE) return SCL_STATUS_OK;
-  out->x = *x;
   out->y = *y;
-  *x = *y = (scl_matrix){0};
+  *y = (scl_matrix){0};
+  if (s->schema.sparse) return csv_make_sparse(&s->schema, x, &out->csr, error);
+  out->x = *x;
+  *x = (scl_matrix){0};
   return SCL_STATUS_OK;
 }
 
@@ -160,9 +186,10 @@ static scl_status walk(csv_source *s, scl_table *out, scl_labels *labels, scl_er
   scl_matrix x, y;
   memset(s->file_rows, 0, s->files * sizeof *s->file_rows);
   for (bool any = true; any;) {
-    SCL_TRY(scl_source_next(&s->base, &x, &y, error));
+    x = y = (scl_matrix){0};
+    scl_status status = csv_source_next(&s->base, &x, &y, error);
     any = x.storage != NULL;
-    const scl_status status = any ? take_block(s, out, labels, &x, &y, error) : SCL_STATUS_OK;
+    if (status == SCL_STATUS_OK && any) status = take_block(s, out, labels, &x, &y, error);
     scl_matrix_release(&x);
     scl_matrix_release(&y);
     SCL_TRY(status);
@@ -199,8 +226,7 @@ static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
   SCL_TRY(csv_describe(&s->schema, out, error));
   for (size_t k = 0; k < s->files; k++)
     out->rows += s->file_rows[k];
-  if (s->use == WHOLE) SCL_TRY(scl_table_admit(out, s->options.dtype, error));
-  s->base.cols = s->schema.cols_out;
+  if (s->use == WHOLE && !s->schema.sparse) SCL_TRY(scl_table_admit(out, s->options.dtype, error));
   s->base.targets = s->schema.target >= 0;
   SCL_TRY(count_and_label(s, out, error));
   SCL_TRY(csv_export(&s->schema, out, error));
@@ -287,8 +313,8 @@ scl_status scl_csv_once(const char *path, const scl_csv_options *options, const 
   if (o.fill == SCL_MISSING_ROW) o.fill = SCL_MISSING_ERROR; /* a row in, a row out */
   scl_status status = open_source(&path, 1, ONCE, &o, &s, error);
   if (status == SCL_STATUS_OK) status = csv_schema_lay_out(&s->schema, error);
+  if (status == SCL_STATUS_OK) status = settle_places(s, error);
   if (status == SCL_STATUS_OK) status = csv_ids_open(&s->ids, id, &s->schema, error);
-  if (s != NULL) s->base.cols = s->schema.cols_out;
   *out = s == NULL ? NULL : &s->base;
   if (status == SCL_STATUS_OK) return status;
   scl_source_destroy(*out);
@@ -296,7 +322,9 @@ scl_status scl_csv_once(const char *path, const scl_csv_options *options, const 
   return status;
 }
 
-bool scl_csv_is(const scl_source *source) { return source->class == &csv_class; }
+bool scl_csv_is(const scl_source *source) {
+  return source->class == &csv_class || source->class == &csv_sparse_class;
+}
 
 const char *scl_csv_id(const scl_source *source, size_t i, size_t *length) {
   if (!scl_csv_is(source)) return NULL;

@@ -38,6 +38,12 @@ local function shown_as_text(X)
   return core.is_texts(X) and "text" or X.sparse and "column:value" or nil
 end
 
+-- The same for a data set: a sparse X that is described by the columns of a file is shown by them.
+local function heading_of(ds)
+  if ds.X.sparse and ds.schema and ds.schema.columns then return nil end
+  return shown_as_text(ds.X)
+end
+
 -- Rows first .. last of texts, at most `most` terminal columns of each; of a sparse X the stored
 -- numbers, each row as a text "column:value ...", at most `most` of them.
 local function row_texts(X, first, last, most)
@@ -45,7 +51,7 @@ local function row_texts(X, first, last, most)
   if core.is_texts(X) then
     local list = X:slice(first, last):totable()
     for i, one in ipairs(list) do
-      list[i] = most < math.maxinteger and text.shorten(one, most) or one
+      list[i] = most < math.huge and text.shorten(one, most) or one
     end
     return list
   end
@@ -128,7 +134,7 @@ end
 --- describing.columns(ds, label_at, width): the text of a data set at the prompt: its size, then
 --- the name, the kind and the first values of each column. label_at(ds, i): the label of a row.
 function describing.columns(ds, label_at, width)
-  if ds.X and #ds > 0 and shown_as_text(ds.X) then return sparse_text(ds, label_at, width) end
+  if ds.X and #ds > 0 and heading_of(ds) then return sparse_text(ds, label_at, width) end
   local lines, all, n = { tostring(ds) }, columns.of(ds), (ds:size())
   local rows = { { "  column", "kind", "values" } }
   for c = 1, math.min(#all, MOST_COLUMNS) do
@@ -182,8 +188,8 @@ end
 
 --- describing.head(ds, n, label_at): see Dataset:head; label_at: as in describing.columns.
 function describing.head(ds, n, label_at)
-  local heading = shown_as_text(ds.X)
-  local sparse = heading and row_texts(ds.X, 1, math.min(n, #ds), math.maxinteger)
+  local heading = heading_of(ds)
+  local sparse = heading and row_texts(ds.X, 1, math.min(n, #ds), math.huge)
   local all, names, result = sparse and {} or columns.of(ds), { heading }, {}
   for c, column in ipairs(all) do names[c] = column.name end
   local single = ds.y and ds.y:cols() == 1

@@ -115,6 +115,10 @@ local function take_derived(o)
   local given = { fresh = like == nil, helpers = helpers, dtype = o.dtype,
     target = like and like.target }
   o.dtype = nil -- dates need all digits
+  if o.sparse then
+    error("options 'sparse' and 'derive' were both given: computed columns are dense", 0)
+  end
+  o.sparse = false
   return derived, given
 end
 
@@ -189,6 +193,10 @@ end
 --- in skip can be used. A value may also be a Lua function of the row; a model with one cannot be
 --- saved. With stream = true each pass computes the columns again; a lag keeps its column in
 --- memory, and a missing number becomes the mean of the others.
+---
+--- sparse: whether X holds the numbers that are not 0 alone (sc.matrix.csr); by default it does if
+--- there are more than 1000 columns and a row fills less than 10 % of them, as with columns of many
+--- texts.
 ---
 --- One line on standard error reports the guesses and conversions (quiet = true: none);
 --- ds:describe() reports them too. ds.schema records how each column was read.

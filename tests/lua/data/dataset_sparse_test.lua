@@ -94,6 +94,7 @@ local small = sc.matrix.csr{ columns = 4, starts = { 0, 2, 2, 3 }, indices = { 0
 function TestText.test_printed_and_head()
   local ds = sc.dataset{ X = small, y = { "a", "b", "a" } }
   lu.assertEquals(tostring(ds), "dataset 3 x 4, 2 classes, sparse")
+  lu.assertEquals(ds:head(3)[3], { "4:-4", "a" })
   local head = ds:head(2)
   lu.assertEquals(head.names, { "column:value", "y" })
   lu.assertEquals({ head[1], head[2] }, { { "1:1 4:2.5", "a" }, { "", "b" } })
