@@ -9,9 +9,29 @@ typedef struct step {
   size_t k;
 } step;
 
-/* Tiles are divided into strips of rows, one task each, so that a few tiles keep all threads
- * busy. */
-static size_t strips(const scl_symmetric *a) { return (a->tile + SCL_STRIP - 1) / SCL_STRIP; }
+static scl_strip strip_of(const scl_symmetric *a, size_t k, size_t i, size_t j, size_t index) {
+  return (scl_strip){.i = i,
+                     .j = j,
+                     .first = index % scl_strips(a) * SCL_STRIP,
+                     .tile = a->tile,
+                     .rows = scl_tile_rows(a, i),
+                     .inner = scl_tile_rows(a, k),
+                     .cols = scl_tile_rows(a, j)};
+}
+
+scl_strip scl_strip_below(const scl_symmetric *a, size_t k, size_t index) {
+  return strip_of(a, k, k + 1 + index / scl_strips(a), k, index);
+}
+
+/* Pairs i >= j > k are numbered along the lower triangle. */
+scl_strip scl_strip_behind(const scl_symmetric *a, size_t k, size_t index) {
+  size_t row = 0, left = index / scl_strips(a);
+  while (left > row) {
+    left -= row + 1;
+    row++;
+  }
+  return strip_of(a, k, k + 1 + row, k + 1 + left, index);
+}
 
 void scl_strip_solve(const scl_strip *s, const double *diagonal, double *tile) {
   if (s->first >= s->rows) return;
@@ -19,41 +39,28 @@ void scl_strip_solve(const scl_strip *s, const double *diagonal, double *tile) {
                  tile + s->first * s->tile, (ptrdiff_t)s->tile);
 }
 
-void scl_strip_subtract(const scl_strip *s, bool is_diagonal, size_t cols, const double *left,
-                        const double *right, double *tile) {
+void scl_strip_subtract(const scl_strip *s, const double *left, const double *right, double *tile) {
   if (s->first >= s->rows) return;
   const size_t rows = scl_min(SCL_STRIP, s->rows - s->first), at = s->first * s->tile;
   scl_gemm(SCL_DTYPE_FLOAT64, false, true, rows,
-           is_diagonal ? s->first + rows : cols, /* the lower triangle only */
+           s->i == s->j ? s->first + rows : s->cols, /* the lower triangle only */
            s->inner, -1, left + at, (ptrdiff_t)s->tile, right, (ptrdiff_t)s->tile, 1, tile + at,
            (ptrdiff_t)s->tile);
 }
 
-/* A strip of tile (i, k) = A_ik L_kk^-T. */
 static void panel_strip(void *context, size_t index) {
   const step *job = context;
   const scl_symmetric *a = job->a;
-  const size_t i = job->k + 1 + index / strips(a);
-  const scl_strip strip = {a->tile, index % strips(a) * SCL_STRIP, scl_tile_rows(a, i),
-                           scl_tile_rows(a, job->k)};
-  scl_strip_solve(&strip, scl_tile_at(a, job->k, job->k), scl_tile_at(a, i, job->k));
+  const scl_strip strip = scl_strip_below(a, job->k, index);
+  scl_strip_solve(&strip, scl_tile_at(a, job->k, job->k), scl_tile_at(a, strip.i, job->k));
 }
 
-/* A strip of tile (i, j) -= A_ik A_jk', for one pair i >= j > k numbered along the lower
- * triangle. */
 static void trailing_strip(void *context, size_t index) {
   const step *job = context;
   const scl_symmetric *a = job->a;
-  size_t row = 0, left = index / strips(a);
-  while (left > row) {
-    left -= row + 1;
-    row++;
-  }
-  const size_t i = job->k + 1 + row, j = job->k + 1 + left;
-  const scl_strip strip = {a->tile, index % strips(a) * SCL_STRIP, scl_tile_rows(a, i),
-                           scl_tile_rows(a, job->k)};
-  scl_strip_subtract(&strip, i == j, scl_tile_rows(a, j), scl_tile_at(a, i, job->k),
-                     scl_tile_at(a, j, job->k), scl_tile_at(a, i, j));
+  const scl_strip strip = scl_strip_behind(a, job->k, index);
+  scl_strip_subtract(&strip, scl_tile_at(a, strip.i, job->k), scl_tile_at(a, strip.j, job->k),
+                     scl_tile_at(a, strip.i, strip.j));
 }
 
 /* Step k: factor the diagonal tile, A_kk = L_kk L_kk'; then L_ik = A_ik L_kk^-T for all i > k; then
@@ -71,8 +78,8 @@ scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *erro
                       k * a->tile + bad + 1);
     }
     step job = {a, k};
-    scl_pool_run(below * strips(a), panel_strip, &job);
-    scl_pool_run(below * (below + 1) / 2 * strips(a), trailing_strip, &job);
+    scl_pool_run(below * scl_strips(a), panel_strip, &job);
+    scl_pool_run(below * (below + 1) / 2 * scl_strips(a), trailing_strip, &job);
   }
   return SCL_STATUS_OK;
 }

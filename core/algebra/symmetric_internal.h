@@ -105,16 +105,25 @@ scl_status scl_shared_triangular(const scl_symmetric *factor, bool transpose, do
  * the exchange fails. */
 void scl_shared_diagonal(const scl_symmetric *a, double *out);
 
-/* symmetric_factor.c: strips of tiles, of STRIP rows, each a task of the pool. A strip of a tile of
- * column k becomes A_ik L_kk^-T; a strip of a tile loses A_ik A_jk'. Tiles are packed. */
-typedef struct scl_strip {
-  size_t tile, first, rows; /* of the tile; first row and rows of tile row i */
-  size_t inner;             /* columns of column k of tiles */
-} scl_strip;
+/* symmetric_factor.c: strips of tiles, each a task of the pool, so that a few tiles keep all threads
+ * busy. In step k a strip of tile (i, k) becomes A_ik L_kk^-T, and a strip of tile (i, j) loses A_ik
+ * A_jk', i >= j > k. */
 enum { SCL_STRIP = 64 };
+typedef struct scl_strip {
+  size_t i, j, first; /* of the tile; the first row in it */
+  size_t tile, rows;  /* the side of tiles, packed; the rows of tile row i */
+  size_t inner, cols; /* columns of column k of tiles, and of column j */
+} scl_strip;
+static inline size_t scl_strips(const scl_symmetric *a) {
+  return (a->tile + SCL_STRIP - 1) / SCL_STRIP;
+}
+/* Strip number `index` of the tiles below the diagonal in column k (j = k), and of those behind. */
+scl_strip scl_strip_below(const scl_symmetric *a, size_t k, size_t index);
+scl_strip scl_strip_behind(const scl_symmetric *a, size_t k, size_t index);
 void scl_strip_solve(const scl_strip *strip, const double *diagonal, double *tile);
-void scl_strip_subtract(const scl_strip *strip, bool is_diagonal, size_t cols, const double *left,
-                        const double *right, double *tile);
+void scl_strip_subtract(const scl_strip *strip, const double *left, const double *right,
+                        double *tile);
+/* symmetric_factor.c: slots of scl_symmetric_algebra. */
 scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *error);
 scl_status scl_symmetric_solve(const scl_symmetric *factor, double *b, size_t k, scl_error *error);
 scl_status scl_symmetric_triangular(const scl_symmetric *factor, int32_t transpose, double *b,

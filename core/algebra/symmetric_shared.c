@@ -58,36 +58,19 @@ static double *panel_tile(const shared_step *s, size_t i) {
   return s->panel + (i - s->k) * s->a->tile * s->a->tile;
 }
 
-static size_t strips(const scl_symmetric *a) { return (a->tile + SCL_STRIP - 1) / SCL_STRIP; }
-
-static scl_strip strip_of(const shared_step *s, size_t i, size_t index) {
-  return (scl_strip){s->a->tile, index % strips(s->a) * SCL_STRIP, scl_tile_rows(s->a, i),
-                     scl_tile_rows(s->a, s->k)};
-}
-
-/* A task of the pool: a strip of tile (i, k) = A_ik L_kk^-T. */
 static void solve_strip(void *context, size_t index) {
   const shared_step *s = context;
-  const size_t i = s->k + 1 + index / strips(s->a);
-  if (!scl_tile_row_here(s->a, i)) return;
-  const scl_strip strip = strip_of(s, i, index);
-  scl_strip_solve(&strip, panel_tile(s, s->k), scl_tile_at(s->a, i, s->k));
+  const scl_strip strip = scl_strip_below(s->a, s->k, index);
+  if (scl_tile_row_here(s->a, strip.i))
+    scl_strip_solve(&strip, panel_tile(s, s->k), scl_tile_at(s->a, strip.i, s->k));
 }
 
-/* A task of the pool: a strip of tile (i, j) -= A_ik A_jk'. */
 static void subtract_strip(void *context, size_t index) {
   const shared_step *s = context;
-  const scl_symmetric *a = s->a;
-  size_t row = 0, left = index / strips(a);
-  while (left > row) {
-    left -= row + 1;
-    row++;
-  }
-  const size_t i = s->k + 1 + row, j = s->k + 1 + left;
-  if (!scl_tile_row_here(a, i)) return;
-  const scl_strip strip = strip_of(s, i, index);
-  scl_strip_subtract(&strip, i == j, scl_tile_rows(a, j), panel_tile(s, i), panel_tile(s, j),
-                     scl_tile_at(a, i, j));
+  const scl_strip strip = scl_strip_behind(s->a, s->k, index);
+  if (scl_tile_row_here(s->a, strip.i))
+    scl_strip_subtract(&strip, panel_tile(s, strip.i), panel_tile(s, strip.j),
+                       scl_tile_at(s->a, strip.i, strip.j));
 }
 
 /* All get tile (i, k) of the process that stores it. */
@@ -122,10 +105,10 @@ static scl_status factor_step(shared_step *s, size_t *pivot, scl_error *error) {
                     k * a->tile + bad + 1);
   }
   SCL_TRY(spread_tile(s, k, error));
-  scl_pool_run(below * strips(a), solve_strip, s);
+  scl_pool_run(below * scl_strips(a), solve_strip, s);
   for (size_t i = k + 1; i < a->across; i++)
     SCL_TRY(spread_tile(s, i, error));
-  scl_pool_run(below * (below + 1) / 2 * strips(a), subtract_strip, s);
+  scl_pool_run(below * (below + 1) / 2 * scl_strips(a), subtract_strip, s);
   return SCL_STATUS_OK;
 }
 

@@ -32,7 +32,8 @@ end
 
 local floor_of = {}
 for i, room in ipairs{ "base", "algebra", "plugin", "processes", "map", "rows", "text", "learn",
-  "codes", "data/files", "data", "model", "progress", "lua", "define", "module", "host", "checker" } do
+  "codes", "data/files", "data", "model", "progress", "lua", "define", "module", "host",
+  "checker" } do
   floor_of[room] = i
 end
 

@@ -75,6 +75,17 @@ local function of_rows(f, ds, title)
   return { scores = (ds.y - said):abs() }
 end
 
+-- The scores (m x c) of the rows of a source by the model without each fold: a list.
+local function fold_scores(made, f, source)
+  local all, c, list = f:with{ weights = made.weights, intercept = made.constants }, f.targets, {}
+  all.pilot = nil
+  local said = all:scores(source)
+  for fold = 1, made.folds do
+    list[fold] = said:slice(1, said:rows(), (fold - 1) * c + 1, fold * c):copy()
+  end
+  return list
+end
+
 local kept = {}
 
 -- CV+: one model without each fold, on the stages and features of the fit.
@@ -97,12 +108,8 @@ function kept.folds(p, f, ds, title)
   end
   local made = { folds = k, fold = core.matrix{ ids }, weights = core.hcat(table.unpack(weights)),
     constants = core.hcat(table.unpack(constants)) }
-  local said, c = f:with{ weights = made.weights, intercept = made.constants }, f.targets
-  said.pilot = nil
-  local scores, own = said:scores(dataset.source_of_rows(ds)), {}
-  for i, fold in ipairs(ids) do
-    own[i] = scores:slice(i, i, (fold - 1) * c + 1, fold * c):totable()[1]
-  end
+  local scores, own = fold_scores(made, f, dataset.source_of_rows(ds)), {}
+  for i, fold in ipairs(ids) do own[i] = scores[fold]:slice(i, i):totable()[1] end
   own = core.matrix(own)
   if f.task == "classification" then
     local truth = places(ds, f, title)
@@ -275,11 +282,8 @@ local function plus(made, f, source, j, rank)
   local sizes, low, high = made.scores:column(j):abs():t():copy(), {}, {}
   local centres
   if made.method == "folds" then
-    local c = f.targets
-    local all = f:with{ weights = made.weights, intercept = made.constants }
-    all.pilot = nil
-    local said, by = all:scores(source), {}
-    for fold = 1, made.folds do by[fold] = said:column((fold - 1) * c + j) end
+    local by = {}
+    for fold, said in ipairs(fold_scores(made, f, source)) do by[fold] = said:column(j) end
     local rows, ids = core.hcat(table.unpack(by)):t():copy(), {}
     for i = 1, n do ids[i] = math.tointeger(made.fold:get(1, i)) end
     centres = function(first, last)
@@ -392,12 +396,8 @@ function conformal.label_sets(p, X, given)
   local made = kept_of(p, o, title)
   local ranks, source, strange = ranks_of(made, f, o, title), matching.source(X, f), {}
   if made.method == "folds" then
-    local all, c = f:with{ weights = made.weights, intercept = made.constants }, f.targets
-    all.pilot = nil
-    local said = all:scores(source)
-    for fold = 1, made.folds do
-      strange[fold] = strangeness(f, said:slice(1, said:rows(), (fold - 1) * c + 1,
-        fold * c):copy())
+    for fold, said in ipairs(fold_scores(made, f, source)) do
+      strange[fold] = strangeness(f, said)
     end
   else
     strange[1] = strangeness(f, f:scores(source))

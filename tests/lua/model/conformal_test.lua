@@ -221,7 +221,8 @@ function TestTheCommand()
       end
     end
     for given, words in pairs{ ["--interval 2"] = "between 0 and 1",
-      ["--std --scores"] = "--scores", ["--interval 0.9 --std"] = "not both", ["--interval 0.99"] = "at least 99 rows" } do
+      ["--std --scores"] = "--scores", ["--interval 0.9 --std"] = "not both",
+      ["--interval 0.99"] = "at least 99 rows" } do
       local _, status, err = predict(given)
       lu.assertEquals(status, 1)
       lu.assertStrContains(err, words)
