@@ -22,8 +22,8 @@ local folder, seed = attack.folder(), attack.seed(o.seed) & 0xffffffff
 -- crash was in a slot of a specimen, whose names end in a number.
 local function run(first, count)
   local status, printed, said = attack.scullery{ folder = folder, seconds = LIMIT,
-    signal = "INT", grace = GRACE, arguments = ("%s/tests/fuzz/combined.lua %d %d %d"):format(support.quote(attack.source), seed,
-      first, count) }
+    signal = "INT", grace = GRACE, arguments = ("%s/tests/fuzz/combined.lua %d %d %d"):format(
+      support.quote(attack.source), seed, first, count) }
   local last
   for number in printed:gmatch "%f[^\n%z](%d+)\n" do last = math.tointeger(tonumber(number)) end
   for number, text in printed:gmatch "finding (%d+): ([^\n]*)" do

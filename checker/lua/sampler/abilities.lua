@@ -86,7 +86,7 @@ local function expect_near(t, made, wanted, allowed, format, ...)
 end
 
 local function rows_for(t, draw, room)
-  local X = t:random(17, draw.dim)
+  local X = t.subject.into(core.domain(draw.sampler), t:random(17, draw.dim))
   return t.subject.rows(function(rows) parameters.apply(draw, room, rows) end, X)
 end
 
