@@ -9,7 +9,7 @@ local ending = os.getenv "GALLERY_FORMAT" or "svg"
 
 local names = { "search_line", "search_heatmap", "search_stages", "classification", "scores",
   "regression", "stumps", "learning_curve", "number_of_features", "samplers", "embedding",
-  "digits", "decision", "loss", "drift" }
+  "digits", "decision", "loss", "drift", "uncertainty" }
 
 -- A set that is not here is told apart from other errors by the value that is raised.
 local sc = require "scullery"
