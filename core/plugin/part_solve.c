@@ -267,6 +267,10 @@ scl_status scl_part_learn(const scl_instance *solver, const scl_problem *of, con
   if (makes_models) w.problem.intercept = scl_solver_wants_intercept(solver);
   const bool same = weights == NULL && targets == NULL && w.problem.intercept == of->intercept;
   const scl_problem *problem = same ? of : &w.problem;
+  if (SCL_HAS(of, csr) && of->csr && !scl_solver_reads_csr(solver))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "solver.%s reads dense rows, and the solver that calls it has sparse ones",
+                    scl_instance_name(solver));
   out->outcome = SCL_OUTCOME_NONE;
   out->iterations = 0;
   out->gap = out->residual = out->tolerance = out->score = NAN;
