@@ -178,19 +178,27 @@ static int distinct_rows(lua_State *L) {
   flow.weights = scl_lua_opt_weights(L, 4, flow.source->rows);
   scl_distinct_rows found;
   size_t *places = lua_newuserdatauv(L, (room + 1) * sizeof *places, 0);
+  flow.csr = true;
+  const bool sparse = scl_flow_has_csr(&flow);
   lua_createtable(L, 0, 5);
-  scl_matrix *x = new_field(L, "X"), *y = NULL;
+  scl_csr *csr = sparse ? scl_lua_new_csr(L) : NULL;
+  if (sparse) lua_setfield(L, -2, "X");
+  scl_matrix *x = sparse ? NULL : new_field(L, "X"), *y = NULL;
   if (flow.source->targets > 0) y = new_field(L, "y");
   scl_matrix *weight = new_field(L, "weights"), *of = new_field(L, "of");
   SCL_LUA_TRY(L, scl_flow_distinct(&flow, most, &found, &error));
   const size_t count = found.weight.rows;
   memcpy(places, found.place, count * sizeof *places);
-  *x = found.x;
+  if (sparse)
+    *csr = found.csr;
+  else
+    *x = found.x;
   if (y != NULL) *y = found.y;
   *weight = found.weight;
   *of = found.of;
   scl_release(found.place);
-  scl_lua_account(L, scl_matrix_bytes(x) + scl_matrix_bytes(weight) + scl_matrix_bytes(of) +
+  scl_lua_account(L, (sparse ? scl_csr_bytes(csr) : scl_matrix_bytes(x)) +
+                         scl_matrix_bytes(weight) + scl_matrix_bytes(of) +
                          (y == NULL ? 0 : scl_matrix_bytes(y)));
   lua_createtable(L, (int)scl_min(count, INT32_MAX), 0);
   for (size_t k = 0; k < count; k++) {

@@ -122,6 +122,48 @@ scl_status scl_flow_pick(const scl_flow *flow, const size_t *places, size_t coun
   return scl_flow_walk(&rows, false, pick_rows, &p, error);
 }
 
+/* The same of sparse rows, as views of one row each. */
+typedef struct picking_csr {
+  const size_t *places;
+  size_t count, taken;
+  scl_csr *rows;
+  scl_matrix *y; /* may be NULL */
+} picking_csr;
+
+static scl_status pick_views(void *context, const scl_flow_block *block, scl_error *error) {
+  picking_csr *p = context;
+  (void)error;
+  for (; p->taken < p->count && p->places[p->taken] < block->first + block->count; p->taken++) {
+    const size_t row = p->places[p->taken] - block->first;
+    p->rows[p->taken] = scl_csr_slice(block->csr, row, 1);
+    if (p->y != NULL)
+      memcpy(scl_matrix_row(p->y, p->taken), block->y + row * p->y->cols,
+             p->y->cols * sizeof(double));
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_flow_pick_csr(const scl_flow *flow, const size_t *places, size_t count, scl_csr *x,
+                             scl_matrix *y, scl_error *error) {
+  scl_flow rows = scl_flow_of_rows(flow);
+  picking_csr p = {places, count, 0, scl_allocate_zero((count + 1) * sizeof *p.rows), y};
+  rows.weights = NULL;
+  rows.csr = true;
+  *x = (scl_csr){0};
+  if (p.rows == NULL) return scl_fail_memory(error, count * sizeof *p.rows, "rows of a source");
+  scl_status status = SCL_STATUS_OK;
+  if (y != NULL)
+    status = scl_matrix_create_raw(count, flow->source->targets, SCL_DTYPE_FLOAT64, y, error);
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(&rows, false, pick_views, &p, error);
+  if (status == SCL_STATUS_OK)
+    status = count > 0 ? scl_csr_join(p.rows, count, x, error)
+                       : scl_csr_create(0, scl_flow_cols(flow), 0, SCL_DTYPE_FLOAT64, x, error);
+  for (size_t k = 0; k < p.taken; k++)
+    scl_csr_release(&p.rows[k]);
+  scl_release(p.rows);
+  return status;
+}
+
 /* ------------------------------------------------------------ a sample */
 
 enum { FIRST_ROWS = 2048 }; /* of a stream: the rows that a sample is drawn from */

@@ -8,40 +8,17 @@
 
 /* ------------------------------------------------------------ hashes of rows */
 
-/* The finaliser of SplitMix64 (Steele, Lea and Flood 2014), which spreads each bit over all
- * others. */
-static uint64_t mix_bits(uint64_t h) {
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
-  return h ^ (h >> 31);
-}
-
-/* Continue the hash h with `count` numbers. 0 and -0 are hashed alike. */
-static uint64_t add_numbers(uint64_t h, const double *numbers, size_t count) {
-  for (size_t j = 0; j < count; j++) {
-    const double number = numbers[j] == 0 ? 0 : numbers[j];
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    h = mix_bits(h + 0x9e3779b97f4a7c15u + bits);
-  }
-  return h;
-}
-
 typedef struct hashing {
+  const scl_flow *flow;
   uint64_t *hash;
-  size_t cols, targets;
 } hashing;
 
 /* Visit: a hash of each row with its targets, at its place in the source. */
 static scl_status hash_rows(void *context, const scl_flow_block *block, scl_error *error) {
   const hashing *job = context;
   (void)error;
-  for (size_t i = 0; i < block->count; i++) {
-    const double *x = (const double *)block->x + (ptrdiff_t)i * block->x_stride;
-    uint64_t h = add_numbers(0, x, job->cols);
-    if (block->y != NULL) h = add_numbers(h, block->y + i * job->targets, job->targets);
-    job->hash[block->first + block->place[i]] = h;
-  }
+  for (size_t i = 0; i < block->count; i++)
+    job->hash[block->first + block->place[i]] = scl_flow_hash(job->flow, block, i);
   return SCL_STATUS_OK;
 }
 
@@ -105,11 +82,24 @@ static void move_rows(const scl_matrix *from, const place_of *sorted, size_t cou
            from->cols * sizeof(double));
 }
 
+/* The same of sparse rows. */
+static scl_status move_csr(const scl_csr *from, const place_of *sorted, size_t count, scl_csr *to,
+                           scl_error *error) {
+  size_t *places = scl_allocate_array(count + 1, sizeof *places);
+  if (places == NULL) return scl_fail_memory(error, count * sizeof *places, "a sample of rows");
+  for (size_t i = 0; i < count; i++)
+    places[sorted[i].order] = i;
+  const scl_status status = scl_csr_take(from, places, count, to, error);
+  scl_release(places);
+  return status;
+}
+
 /* The rows are read in the order of the source, then put into the order of the list. */
 static scl_status read_rows(const scl_flow *flow, size_t count, scl_distinct_rows *out,
                             scl_error *error) {
-  const bool with_y = flow->source->targets > 0;
+  const bool with_y = flow->source->targets > 0, sparse = flow->csr && scl_flow_has_csr(flow);
   scl_matrix x = {0}, y = {0};
+  scl_csr csr = {0};
   place_of *sorted = scl_allocate_array(count + 1, sizeof *sorted);
   size_t *places = scl_allocate_array(count + 1, sizeof *places);
   scl_status status = sorted == NULL || places == NULL
@@ -121,30 +111,33 @@ static scl_status read_rows(const scl_flow *flow, size_t count, scl_distinct_row
     qsort(sorted, count, sizeof *sorted, by_place);
     for (size_t k = 0; k < count; k++)
       places[k] = sorted[k].place;
-    status = scl_flow_pick(flow, places, count, &x, with_y ? &y : NULL, error);
+    status = sparse ? scl_flow_pick_csr(flow, places, count, &csr, with_y ? &y : NULL, error)
+                    : scl_flow_pick(flow, places, count, &x, with_y ? &y : NULL, error);
   }
-  if (status == SCL_STATUS_OK)
+  if (status == SCL_STATUS_OK && sparse) status = move_csr(&csr, sorted, count, &out->csr, error);
+  if (status == SCL_STATUS_OK && !sparse)
     status = scl_matrix_create_raw(count, x.cols, SCL_DTYPE_FLOAT64, &out->x, error);
-  if (status == SCL_STATUS_OK) move_rows(&x, sorted, count, &out->x);
+  if (status == SCL_STATUS_OK && !sparse) move_rows(&x, sorted, count, &out->x);
   if (status == SCL_STATUS_OK && with_y) {
     status = scl_matrix_create_raw(count, y.cols, SCL_DTYPE_FLOAT64, &out->y, error);
     if (status == SCL_STATUS_OK) move_rows(&y, sorted, count, &out->y);
   }
   scl_matrix_release(&x);
   scl_matrix_release(&y);
+  scl_csr_release(&csr);
   SCL_RELEASE(sorted, places);
   return status;
 }
 
 scl_status scl_flow_distinct(const scl_flow *flow, size_t most, scl_distinct_rows *out,
                              scl_error *error) {
-  const scl_flow rows = scl_flow_of_rows(flow);
+  scl_flow rows = scl_flow_of_rows(flow);
   const size_t n = flow->source->rows;
-  hashing job = {scl_allocate_array(n + 1, sizeof(uint64_t)), scl_flow_cols(flow),
-                 flow->source->targets};
+  hashing job = {&rows, scl_allocate_array(n + 1, sizeof(uint64_t))};
   uint64_t *list = scl_allocate_array(n + 1, sizeof *list);
   size_t count = 0;
   *out = (scl_distinct_rows){.place = NULL};
+  rows.csr = true;
   scl_status status = job.hash == NULL || list == NULL
                           ? scl_fail_memory(error, 2 * n * sizeof *list, "hashes of rows")
                           : scl_flow_walk(&rows, false, hash_rows, &job, error);
@@ -167,6 +160,7 @@ scl_status scl_flow_distinct(const scl_flow *flow, size_t most, scl_distinct_row
 
 void scl_distinct_release(scl_distinct_rows *rows) {
   scl_matrix_release(&rows->x);
+  scl_csr_release(&rows->csr);
   scl_matrix_release(&rows->y);
   scl_matrix_release(&rows->weight);
   scl_matrix_release(&rows->of);

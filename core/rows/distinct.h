@@ -15,6 +15,7 @@
  * row, from 1, or 0 if that was not chosen. Release with scl_distinct_release. */
 typedef struct scl_distinct_rows {
   scl_matrix x, y, weight, of;
+  scl_csr csr; /* instead of x, of a flow with `csr` whose rows are sparse */
   size_t *place;
 } scl_distinct_rows;
 scl_status scl_flow_distinct(const scl_flow *flow, size_t most, scl_distinct_rows *out,

@@ -3,6 +3,7 @@
 
 #include "base/profile.h"
 #include "processes/processes.h"
+#include "rows/chosen.h"
 #include "rows/fitting.h"
 #include "rows/joined.h"
 #include <math.h>
@@ -104,8 +105,7 @@ static double overall_variance(const scl_column_moments *m) {
 /* A sample of evenly spaced rows, filled as the walk passes them. */
 typedef struct sampling {
   scl_matrix sample;
-  scl_csr *sparse; /* instead of the sample's rows: views of one row each */
-  scl_csr joined;  /* and all of them */
+  scl_csr sparse; /* of sparse rows, instead */
   size_t taken, rows;
 } sampling;
 
@@ -129,28 +129,18 @@ static scl_status take_rows(void *context, const scl_flow_block *block, scl_erro
   return SCL_STATUS_OK;
 }
 
-/* Visit: take views of the sampled rows of a sparse block. */
-static scl_status take_views(void *context, const scl_flow_block *block, scl_error *error) {
-  sampling *s = context;
-  (void)error;
-  for (; s->taken < s->sample.rows && row_of(s, s->taken) < block->first + block->count; s->taken++)
-    s->sparse[s->taken] = scl_csr_slice(block->csr, row_of(s, s->taken) - block->first, 1);
-  return SCL_STATUS_OK;
-}
-
 /* Sample sparse rows, in a walk of their own over all rows on every process. */
 static scl_status sample_views(const scl_flow *flow, sampling *s, scl_error *error) {
-  scl_flow rows = scl_flow_of_rows(flow);
-  rows.csr = true;
+  scl_flow rows = *flow;
   rows.doing = NULL;
-  s->sparse = scl_allocate_zero((s->sample.rows + 1) * sizeof *s->sparse);
-  if (s->sparse == NULL)
-    return scl_fail_memory(error, s->sample.rows * sizeof *s->sparse, "a sample of rows");
-  scl_status status = scl_flow_walk(&rows, false, take_views, s, error);
-  if (status == SCL_STATUS_OK) status = scl_csr_join(s->sparse, s->taken, &s->joined, error);
-  for (size_t k = 0; k < s->taken; k++)
-    scl_csr_release(&s->sparse[k]);
-  scl_release(s->sparse);
+  size_t *places = scl_allocate_array(s->sample.rows + 1, sizeof *places);
+  if (places == NULL)
+    return scl_fail_memory(error, s->sample.rows * sizeof *places, "a sample of rows");
+  for (size_t k = 0; k < s->sample.rows; k++)
+    places[k] = row_of(s, k);
+  const scl_status status =
+      scl_flow_pick_csr(&rows, places, s->sample.rows, &s->sparse, NULL, error);
+  scl_release(places);
   return status;
 }
 
@@ -178,7 +168,7 @@ static scl_status find_widths(const scl_column_moments *m, const sampling *s, do
   if (!(variance > 0))
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "a width from the data: all numbers of X are the same");
-  SCL_TRY(median_distance(&s->sample, &s->joined, &distance, error));
+  SCL_TRY(median_distance(&s->sample, &s->sparse, &distance, error));
   *scale = 1 / ((double)m->cols * variance);
   *median = distance > 0 ? 1 / distance : *scale; /* else more than half of the pairs coincide */
   return SCL_STATUS_OK;
@@ -206,6 +196,6 @@ scl_status scl_flow_widths(const scl_flow *flow, double *scale, double *median, 
   }
   scl_profile_leave(mark, 0, 0);
   scl_matrix_release(&s.sample);
-  scl_csr_release(&s.joined);
+  scl_csr_release(&s.sparse);
   return status;
 }
