@@ -47,20 +47,17 @@ uint64_t scl_fingerprint_of_csr(uint64_t before, const scl_csr *rows, size_t row
   return h;
 }
 
-uint64_t scl_flow_hash(const scl_flow *flow, const scl_flow_block *block, size_t i) {
+uint64_t scl_flow_fingerprint(const scl_flow *flow, const scl_flow_block *block, size_t i) {
+  const double weight = scl_flow_weight(block, i);
   const size_t c = flow->source->targets;
-  const uint64_t print =
+  uint64_t print =
       block->csr != NULL
           ? scl_fingerprint_of_csr(0, block->csr, i)
           : scl_fingerprint_of(0, flow->dtype,
                                scl_at(block->x, flow->dtype, (ptrdiff_t)i * block->x_stride),
                                scl_flow_cols(flow));
-  return c > 0 ? scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, block->y + i * c, c) : print;
-}
-
-uint64_t scl_flow_fingerprint(const scl_flow *flow, const scl_flow_block *block, size_t i) {
-  const double weight = scl_flow_weight(block, i);
-  return scl_fingerprint_of(scl_flow_hash(flow, block, i), SCL_DTYPE_FLOAT64, &weight, 1);
+  if (c > 0) print = scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, block->y + i * c, c);
+  return scl_fingerprint_of(print, SCL_DTYPE_FLOAT64, &weight, 1);
 }
 
 /* Order of qsort. */

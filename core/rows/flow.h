@@ -131,8 +131,7 @@ size_t scl_flow_fill_rows(const scl_flow *flow);
  * of the parameters `first` .. of it. */
 void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, size_t rows);
 
-/* A hash of staged row i of a block and its targets; and with its weight, its fingerprint. */
-uint64_t scl_flow_hash(const scl_flow *flow, const scl_flow_block *block, size_t i);
+/* The fingerprint of staged row i of a block, its targets and its weight. */
 uint64_t scl_flow_fingerprint(const scl_flow *flow, const scl_flow_block *block, size_t i);
 /* Row i of the features of a dense block. */
 const void *scl_flow_row(const scl_flow *flow, const scl_flow_block *block, size_t i);
