@@ -24,8 +24,9 @@ scl_status scl_libsvm_stream(const char *const *paths, size_t files,
                              const scl_libsvm_options *options, scl_table *out, scl_source **source,
                              scl_error *error);
 /* Sparse rows in file order, each read once, in flat memory, of `cols` columns; labels are passed
- * over. From a file, a pipe, or "-" for the standard input. */
-scl_status scl_libsvm_once(const char *path, size_t cols, scl_source **out, scl_error *error);
+ * over. from_zero: as in scl_libsvm_options. From a file, a pipe, or "-" for the standard input. */
+scl_status scl_libsvm_once(const char *path, size_t cols, bool from_zero, scl_source **out,
+                           scl_error *error);
 
 /* What reading a file will take, from its beginning. */
 typedef struct scl_libsvm_size {

@@ -141,8 +141,10 @@ static scl_status make_source(const char *const *paths, size_t files,
   return s->file_rows == NULL ? scl_fail_memory(error, files, "files") : SCL_STATUS_OK;
 }
 
-scl_status scl_libsvm_once(const char *path, size_t cols, scl_source **out, scl_error *error) {
-  const scl_libsvm_options options = {.features = cols, .dtype = SCL_DTYPE_FLOAT64};
+scl_status scl_libsvm_once(const char *path, size_t cols, bool from_zero, scl_source **out,
+                           scl_error *error) {
+  const scl_libsvm_options options = {
+      .features = cols, .from_zero = from_zero, .dtype = SCL_DTYPE_FLOAT64};
   libsvm_source *s;
   const scl_status status = make_source(&path, 1, &options, ONCE, &s, error);
   if (status == SCL_STATUS_OK)

@@ -44,19 +44,24 @@ static int csv_blocks(lua_State *L) {
   return 1;
 }
 
-/* Blocks of a format without names: rows of a known number of columns. */
-static int open_blocks(lua_State *L,
-                       scl_status (*open)(const char *, size_t, scl_source **, scl_error *)) {
+/* core.npy_blocks(path, columns), core.libsvm_blocks(path, columns[, base]) -> blocks for
+ * core.next_rows */
+static int npy_blocks(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
   const size_t cols = scl_lua_check_size(L, 2, 1, INT32_MAX, "columns");
   SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, ONCE, release_source), scl_source,
-                      open(path, cols, &made, &error));
+                      scl_npy_once(path, cols, &made, &error));
   return 1;
 }
 
-/* core.npy_blocks(path, columns), core.libsvm_blocks(path, columns) -> blocks for core.next_rows */
-static int npy_blocks(lua_State *L) { return open_blocks(L, scl_npy_once); }
-static int libsvm_blocks(lua_State *L) { return open_blocks(L, scl_libsvm_once); }
+static int libsvm_blocks(lua_State *L) {
+  const char *path = scl_lua_check_path(L, 1);
+  const size_t cols = scl_lua_check_size(L, 2, 1, INT32_MAX, "columns");
+  const bool from_zero = scl_lua_opt_size(L, 3, 0, 1, "base", 1) == 0;
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, ONCE, release_source), scl_source,
+                      scl_libsvm_once(path, cols, from_zero, &made, &error));
+  return 1;
+}
 
 /* A list of the texts of the last block's ids. */
 static void push_ids(lua_State *L, const scl_source *source, size_t rows) {
@@ -182,7 +187,7 @@ static int commit_rows(lua_State *L) {
 
 void scl_lua_open_row_files(lua_State *L) {
   SCL_LUA_CALLS(L, {"csv_blocks", csv_blocks, 3}, {"npy_blocks", npy_blocks, 2},
-                {"libsvm_blocks", libsvm_blocks, 2}, {"next_rows", next_rows, 2},
+                {"libsvm_blocks", libsvm_blocks, 3}, {"next_rows", next_rows, 2},
                 {"block_notes", block_notes, 1}, {"row_file", row_file, 2},
                 {"write_rows", write_rows, 3}, {"commit_rows", commit_rows, 1});
 }

@@ -2,6 +2,7 @@
 #include "lua/sparse.h"
 
 #include "algebra/arithmetic.h"
+#include "base/pool.h"
 
 #include <math.h>
 
@@ -20,6 +21,27 @@ static const scl_matrix *packed(lua_State *L, int place) {
 static const char *shown(lua_State *L, int place) {
   if (luaL_testudata(L, place, SCL_LUA_SPARSE) != NULL) return "a sparse matrix";
   return luaL_testudata(L, place, SCL_LUA_MATRIX) != NULL ? "a matrix" : luaL_typename(L, place);
+}
+
+/* Rows of a product, so many at a time. Each number is a sum in the order of columns, whatever the
+ * pieces. */
+enum { PIECE = 1 << 10 };
+typedef struct product_job {
+  const scl_csr *a;
+  const scl_matrix *b;
+  double *out;
+} product_job;
+
+static void multiply_piece(void *context, size_t k) {
+  const product_job *job = context;
+  const size_t first = k * PIECE, rows = scl_min(PIECE, job->a->rows - first);
+  const scl_csr piece = {.starts = job->a->starts + first,
+                         .columns = job->a->columns,
+                         .values = job->a->values,
+                         .rows = rows,
+                         .cols = job->a->cols,
+                         .dtype = job->a->dtype}; /* borrowed */
+  scl_csr_product(&piece, job->b->data, job->b->cols, job->out + first * job->b->cols);
 }
 
 /* factor * A on the stack. */
@@ -54,7 +76,9 @@ static int product(lua_State *L) {
   scl_matrix *out = scl_lua_make_matrix(L, a->rows, b->cols, SCL_DTYPE_FLOAT64);
   scl_lua_check_held_csr(L, a);
   scl_lua_check_held(L, b);
-  scl_csr_product(a, b->data, b->cols, out->data);
+  product_job job = {a, b, out->data};
+  scl_pool_run_interruptible((a->rows + PIECE - 1) / PIECE, multiply_piece, &job);
+  scl_lua_check_interrupt(L);
   if (narrow) (void)scl_lua_copy_matrix(L, out, SCL_DTYPE_FLOAT32);
   return 1;
 }

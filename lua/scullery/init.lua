@@ -5,7 +5,15 @@ local define = require "scullery.compose.define"
 local fault = require "scullery.base.fault"
 local instantiation = require "scullery.compose.instantiation"
 local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
+
+-- For completion: the options are checked in C.
+options.declare("matrix.csr", {
+  rows = { type = "integer", low = 0 }, columns = { type = "integer", low = 0, required = true },
+  starts = { type = "any", required = true }, indices = { type = "any", required = true },
+  values = { type = "any", required = true }, base = { type = "integer", low = 0, high = 1 },
+  dtype = { choices = { "float64", "float32" } } })
 
 -- These rooms add methods to classes of lower rooms.
 require "scullery.model"

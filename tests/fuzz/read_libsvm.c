@@ -8,7 +8,7 @@ static void read_blocks(const char *path, const scl_csr *all, size_t cols, size_
   scl_error error = {0};
   scl_csr x = {0};
   size_t rows = 0;
-  fuzz_check(scl_libsvm_once(path, cols, &blocks, &error), &error);
+  fuzz_check(scl_libsvm_once(path, cols, false, &blocks, &error), &error);
   for (;;) {
     const scl_status status = scl_source_next_sparse(blocks, &x, NULL, &error);
     fuzz_check(status, &error);

@@ -301,7 +301,10 @@ end
 local function read_libsvm(path, given)
   check_path(path)
   local o = options.check("data.libsvm", given, libsvm_rules, 0)
-  if o.like ~= nil then o.features, o.like = schema.like(o.like).cols, nil end
+  if o.like ~= nil then
+    local like = schema.like(o.like)
+    o.features, o.like, o.base = like.cols, nil, o.base or like.base
+  end
   local result, source
   if o.stream then
     source, result = core.stream_libsvm(path, o)
@@ -313,7 +316,9 @@ local function read_libsvm(path, given)
     schema.tell(path, { ("a classification of %d classes, as the labels are whole numbers (task = \z
       \"regression\" takes them as values)"):format(#result.classes) })
   end
-  return plain("libsvm", result, source, source and all_paths(path))
+  local ds = plain("libsvm", result, source, source and all_paths(path))
+  if o.base == 0 then ds.schema.base = 0 end
+  return ds
 end
 
 --- sc.data.libsvm(path[, { features =, base = 1, sparse =, stream =, task =, dtype =, like =,

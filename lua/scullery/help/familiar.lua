@@ -13,6 +13,8 @@ local meanings = {
     says = "a column of text becomes one 0/1 column for each distinct text; categorical, levels" },
   { "header usecols index_col dataframe pandas read_csv", "data.csv" },
   { "svmlight sparse_matrix", "data.libsvm" },
+  { "csr csr_matrix csr_array scipy sparse", "matrix.csr" },
+  { "load_npz savez npz", "data.npz" }, { "mmread mtx", "data.matrix_market" },
   { "shape ndim dimensions nrow ncol", "matrix:rows", "matrix:cols", "dataset:size" },
   { "array ndarray numpy tensor", "matrix" },
   { "summary info dtypes", "dataset:describe" },

@@ -139,7 +139,7 @@ function predict.rows(path, f, format, id)
   end
   if id then fail("--id names a column of a CSV file, and %s is read as %s", path, format) end
   if format == "npy" then return finite_rows(path, core.npy_blocks(path, f.dim)) end
-  local blocks = core.libsvm_blocks(path, f.dim)
+  local blocks = core.libsvm_blocks(path, f.dim, f.schema and f.schema.base)
   return function() return core.next_rows(blocks) end
 end
 
@@ -305,7 +305,8 @@ end
 --- targets. whole: true for rows in memory; otherwise CSV streams.
 function predict.rows_with_targets(path, f, format, whole)
   if format == "libsvm" then
-    return data.libsvm(path, { features = f.dim, task = f.task })
+    return data.libsvm(path, { features = f.dim, task = f.task,
+      base = f.schema and f.schema.base })
   end
   local like = f.encoder and f.schema or csv_schema(f)
   if f.encoder and format ~= "csv" then

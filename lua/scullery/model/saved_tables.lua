@@ -19,7 +19,7 @@ end
 local schema_form = { format = "string", separator = "string?", header = "boolean?",
   by_place = "boolean?", missing = "table?", missing_values = "string?", categorical = "string?",
   columns = "table?", target = "table?", weights = "string?", groups = "string?", time = "string?",
-  cols = "integer?", names = "table?", derived = "table?", text = "table?" }
+  cols = "integer?", base = "integer?", names = "table?", derived = "table?", text = "table?" }
 local column_form = { name = "string", kind = "string", levels = "table?", fill = "number?",
   missing = "integer?", loose = "boolean?", helper = "boolean?",
   order = "string?" }

@@ -134,7 +134,9 @@ end
 -- are known.
 local function reader_text(p)
   local schema = p.fitted and p.fitted.schema
-  if schema and schema.format == "libsvm" then return "sc.data.libsvm(path)" end
+  if schema and schema.format == "libsvm" then
+    return schema.base and "sc.data.libsvm(path, { base = 0 })" or "sc.data.libsvm(path)"
+  end
   local given, skipped = {}, {}
   for _, column in ipairs(schema and schema.columns or {}) do
     if column.kind == "skipped" or column.helper then skipped[#skipped + 1] = column.name end

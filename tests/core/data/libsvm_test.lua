@@ -82,6 +82,24 @@ function TestRows.test_indices_from_0()
   refuses({ "option features" }, core.read_libsvm, file "1 3:1\n", { base = 0, features = 3 })
 end
 
+-- A model, and files read like its rows, keep what indices count from.
+function TestRows.test_models_of_indices_from_0()
+  local lines = {}
+  for i = 1, 60 do lines[i] = ("%d 0:%d 2:%d"):format(2 * i, i, i % 7) end
+  local path = file(table.concat(lines, "\n"))
+  local ds = sc.data.libsvm(path, { base = 0, task = "regression" })
+  lu.assertTrue(sc.data.libsvm(path, { like = ds, task = "regression" }).X == ds.X)
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-9 } }:fit(ds)
+  local saved = os.tmpname()
+  p:save(saved)
+  local pipe = assert(io.popen(("'%s' predict '%s' '%s' --format libsvm --no-header 2>&1"):format(
+    os.getenv "SCULLERY_BINARY" or "build/scullery", saved, path)))
+  local first = pipe:read("l")
+  pipe:close()
+  os.remove(saved)
+  lu.assertAlmostEquals(tonumber(first), 2, 1e-3)
+end
+
 function TestRows.test_several_files_and_gzip()
   local X, y, text = example(50, 8, 0.5, 2)
   local Z, z, more = example(30, 8, 0.5, 3)

@@ -137,6 +137,9 @@ function TestAgainstDense.test_products()
   lu.assertTrue((S * B:t():copy():t() - D * B):abs():max() < 1e-13)
   lu.assertEquals((S * B:astype "float32"):dtype(), "float64")
   lu.assertEquals((S:astype "float32" * B:astype "float32"):dtype(), "float32")
+  local many = csr(scattered(2500, 30, 0.2, 4))
+  lu.assertTrue((many * B - many:dense() * B):abs():max() < 1e-13)
+  lu.assertTrue(many:slice(1500, 2400) * B == (many * B):slice(1500, 2400))
   fails({ "inner sizes 30 and 4 differ" }, function() return S * sc.ones(4) end)
 end
 
