@@ -177,8 +177,9 @@ static int select_rows(lua_State *L) {
 static int dense(lua_State *L) {
   const scl_csr *a = scl_lua_check_csr(L, 1);
   const scl_dtype dtype = lua_isnoneornil(L, 2) ? a->dtype : scl_lua_check_dtype(L, 2);
-  scl_lua_check_room(L, (double)a->rows * (double)a->cols * (double)scl_dtype_size(dtype),
-                     "a dense matrix of these sparse rows");
+  if (a->rows <= SCL_LUA_MATRIX_SIDE && a->cols <= SCL_LUA_MATRIX_SIDE)
+    scl_lua_check_room(L, (double)a->rows * (double)a->cols * (double)scl_dtype_size(dtype),
+                       "a dense matrix of these sparse rows");
   scl_matrix *out = scl_lua_make_matrix(L, a->rows, a->cols, dtype);
   scl_lua_check_held_csr(L, a);
   scl_csr_fill(a, 0, a->rows, dtype, out->data, (ptrdiff_t)out->row_stride);
