@@ -115,7 +115,7 @@ static inline const char *csv_plain_number(const char *at, char separator, uint6
 
 /* ---------------------------------------------------------------- categories (levels.c) */
 
-enum { CSV_MOST_LEVELS = 10000 }; /* a column with more is no category */
+enum { CSV_MOST_LEVELS = 100000 }; /* a column with more is no category */
 
 typedef struct csv_level {
   char *text;

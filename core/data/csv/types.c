@@ -174,10 +174,10 @@ static scl_status refuse_unique(const csv_schema *schema, const csv_column *colu
 static scl_status lay_out_target(csv_schema *schema, scl_error *error) {
   csv_column *column = &schema->column[schema->target];
   if (!column->categorical) return SCL_STATUS_OK;
-  if (column->levels.overflow)
+  if (column->levels.count > SCL_MOST_LABELS)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: column %ld (%s) has more than %d different texts: is it the target?",
-                    schema->paths[0], schema->target + 1, column->name, CSV_MOST_LEVELS);
+                    schema->paths[0], schema->target + 1, column->name, SCL_MOST_LABELS);
   csv_levels_sort(&column->levels);
   return schema->options->like == NULL ? refuse_unique(schema, column, error) : SCL_STATUS_OK;
 }

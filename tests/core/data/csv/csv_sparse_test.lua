@@ -98,6 +98,7 @@ function TestRows.test_by_itself()
   lu.assertTrue(texts(1001).sparse)
   lu.assertFalse(texts(1000).sparse)
   lu.assertEquals(texts(1200):nnz(), 2400)
+  lu.assertEquals(texts(30000):cols(), 30000)
 end
 
 TestUse = {}
