@@ -208,6 +208,15 @@ def reading():
     return measured(3, lambda: pd.read_csv(os.environ["SCULLERY_DATA"] + "/kddcup10.csv.gz"))[0]
 
 
+def words(most):
+    """Counts of words, or of words and pairs, hashed to 2^20 columns."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    texts = open(folder + "/texts.txt", encoding="utf8").read().split("\n")
+    made = HashingVectorizer(n_features=2**20, alternate_sign=False, norm=None, ngram_range=(1, most))
+    return measured(3, lambda: made.transform(texts))[0]
+
+
 # What it does, the modules that it needs, the tool's name, the sets of rows.lua.
 rows = {
     "weighting": (weighting, "scipy", "NumPy as the authors write it", ["adult"]),
@@ -226,6 +235,8 @@ rows = {
     "kernel_ridge": (kernel_ridge, "sklearn", "scikit-learn KernelRidge", ["svm_adult"]),
     "adaboost": (adaboost, "sklearn", "scikit-learn AdaBoost", ["adult"]),
     "neighbours": (neighbours, "sklearn", "scikit-learn KNeighbors", ["adult"]),
+    "words": (lambda: words(1), "sklearn", "scikit-learn HashingVectorizer", ["texts"]),
+    "word_pairs": (lambda: words(2), "sklearn", "scikit-learn HashingVectorizer", ["texts"]),
     "reading": (reading, "pandas", "pandas.read_csv", []),
 }
 

@@ -4,7 +4,8 @@
 --
 -- Sets: adult, kddcup10, skin (x, y: codes of classes from 0; adult also xt, yt: rows to score on),
 -- stumps (adult: 1000 features as the row `hinge` of the bench makes them), and for svm_adult,
--- svm_mnist17, svm_letter also gamma and the scores of svm on the rows that it did not learn.
+-- svm_mnist17, svm_letter also gamma and the scores of svm on the rows that it did not learn; texts
+-- (texts.txt: those of the rows words and word_pairs).
 local sc = require "scullery"
 local bits = require "scullery.bench.bits"
 
@@ -74,6 +75,13 @@ end
 function sets.svm_letter()
   local train, test = sc.data.load("letter"):split{ test = 0.25, seed = 0 }
   return machine(train, test, true)
+end
+
+-- Texts, a line each, in FOLDER/texts.txt.
+function sets.texts()
+  local file <close> = assert(io.open(folder .. "/texts.txt", "w"))
+  file:write(table.concat(require("scullery.bench.data").texts(20000), "\n"))
+  return { x = sc.zeros(1, 1) }
 end
 
 for i = 2, #arg do

@@ -45,6 +45,8 @@ rows = {
     "adaboost": "adaboost",
     "neighbours": "neighbours",
     "reading": "reading",
+    "words": "words",
+    "word_pairs": "word_pairs",
 }
 # Environments: what this machine has, and what machines without AVX-512 have.
 both = {"native": {}, "avx2": {"SCULLERY_ISA": "avx2", "OPENBLAS_CORETYPE": "Haswell"}}

@@ -184,6 +184,42 @@ local function generated(report, case)
   report:row(one)
 end
 
+-- ---------------------------------------------------------------- texts
+
+-- Word number `rank`, from 1: its digits in base 26 as letters, at least two, most words longer.
+local function word_of(rank)
+  local letters, rest = {}, rank * 7919 % 308915776
+  repeat
+    letters[#letters + 1] = string.char(97 + rest % 26)
+    rest = rest // 26
+  until rest == 0 and #letters > 1
+  return table.concat(letters)
+end
+
+--- data.texts(n): a list of n texts of 150 words each, drawn from 50,000 words with probabilities
+--- of about 1/rank.
+function data.texts(n)
+  local list, u = {}, core.rand{ n, 150, seed = 1 }
+  for i = 1, n do
+    local words = {}
+    for k = 1, 150 do words[k] = word_of(math.floor(50000 ^ u:get(i, k))) end
+    list[i] = table.concat(words, " ") .. "."
+  end
+  return list
+end
+
+-- Sparse rows of texts by hashing; the floor is reading their bytes.
+local function words(report, case, quick)
+  local texts = core.texts(data.texts(quick and 2000 or 20000))
+  local encoder = core.text_encoder{ least = 1, most = case.most, bits = 20 }
+  local one = measure.best(5, function() return core.text_encode(encoder, texts) end)
+  one.id, one.what = case.id, ("%.3g MB of text, %s hashed to 2^20 columns"):format(
+    texts:bytes() / 1e6, case.what)
+  one.floor = floor.read(texts:bytes())
+  one.note = ("%.0f MB a second"):format(texts:bytes() / 1e6 / one.seconds)
+  report:row(one)
+end
+
 data.cases = {
   { id = "numbers_float64", run = numbers, dtype = "float64" },
   { id = "numbers_float32", run = numbers, dtype = "float32" },
@@ -203,6 +239,8 @@ data.cases = {
   { id = "mnist_ridge_int16", needs = "mnist", slow = true, run = mnist, dtype = "int16" },
   { id = "mnist_ridge_int8", needs = "mnist", slow = true, run = mnist, dtype = "int8" },
   { id = "reading", needs = "kddcup10", run = reading },
+  { id = "words", run = words, most = 1, what = "words" },
+  { id = "word_pairs", run = words, most = 2, what = "words and pairs" },
   { id = "rows_10000", run = generated, n = 10000 },
   { id = "rows_100000", slow = true, run = generated, n = 100000 },
   { id = "rows_1000000", slow = true, run = generated, n = 1000000 },
