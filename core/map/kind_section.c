@@ -120,18 +120,27 @@ static scl_status whiten(scl_map *map, scl_error *error) {
                   scl_instance_name(map->phi), map->count, JITTERS[TRIES - 1], pivot + 1);
 }
 
-/* Whether sections of sparse rows come from the numbers of rows and parameters alone: parameters
- * near 0 of which at most one number in ten is not 0. */
+/* Columns in which the pilot is not 0. */
+static size_t pilot_columns(const scl_map *map) {
+  size_t count = 0;
+  for (size_t j = 0; map->own.sections.pilot != NULL && j < map->dim; j++)
+    count += map->own.sections.pilot[j] != 0;
+  return count;
+}
+
+/* Whether sections of sparse rows come from the numbers of rows and parameters alone: parameters of
+ * which at most one number in ten is not 0, and few columns far from 0, such as one of ones. */
 static bool are_sparse(const scl_map *map) {
-  const scl_parameters *w = &map->natural.view;
-  const size_t most = w->count * map->dim / 10;
+  enum { FAR_COLUMNS = 64 };
+  const scl_const_parameters w = parameters_at(map, 0, map->count);
+  const size_t most = w.count * map->dim / 10;
   size_t filled = 0;
-  if (w->support != NULL || w->reals != map->dim || map->own.sections.pilot != NULL ||
-      !scl_kernel_takes_csr(map->phi))
+  if (w.support != NULL || w.reals != map->dim || !scl_kernel_takes_csr(map->phi) ||
+      pilot_columns(map) > FAR_COLUMNS)
     return false;
-  for (size_t t = 0; filled <= most && t < w->count; t++)
+  for (size_t t = 0; filled <= most && t < w.count; t++)
     for (size_t j = 0; j < map->dim; j++)
-      filled += w->weights[(ptrdiff_t)t * w->stride + (ptrdiff_t)j] != 0;
+      filled += w.weights[(ptrdiff_t)t * w.stride + (ptrdiff_t)j] != 0;
   return filled <= most;
 }
 
@@ -165,7 +174,8 @@ typedef struct application {
   double *scratch;
   size_t scratch_each; /* numbers for each thread: rows of k, then of x */
   size_t tall;         /* rows of a task */
-  bool sparse;         /* rows are read without their zeros */
+  bool sparse;         /* rows are read without their zeros: */
+  scl_csr rows;
 } application;
 
 /* Rows first .. first+rows-1 of x as packed float64. */
@@ -245,11 +255,51 @@ static scl_status open_sparse(const scl_map *map, scl_error *error) {
   return status;
 }
 
+/* Row i of `from` less the pilot, at out->starts[i]: every row has the pilot's columns. */
+static void shift_row(const scl_map *map, const scl_csr *from, size_t i, const int32_t *far,
+                      size_t n_far, scl_csr *out) {
+  const double *pilot = map->own.sections.pilot;
+  int64_t k = from->starts[i], to = out->starts[i];
+  for (size_t f = 0; f < n_far || k < from->starts[i + 1];) {
+    const int32_t column = k < from->starts[i + 1] ? from->columns[k] : INT32_MAX,
+                  next = f < n_far ? far[f] : INT32_MAX;
+    const bool own = column <= next, moved = next <= column;
+    const double x = own ? scl_csr_value(from, k) : 0;
+    out->columns[to] = own ? column : next;
+    ((double *)out->values)[to++] = moved ? x - pilot[next] : x;
+    k += own;
+    f += moved;
+  }
+  out->starts[i + 1] = to;
+}
+
+/* job->rows: the sparse rows of the request, less the pilot where there is one. */
+static scl_status open_rows(application *job, scl_error *error) {
+  const scl_map *map = job->map;
+  const scl_csr *from = &job->request->csr;
+  const size_t n_far = pilot_columns(map);
+  if (n_far == 0) {
+    job->rows = scl_csr_share(from);
+    return SCL_STATUS_OK;
+  }
+  int32_t *far = scl_allocate_array(n_far, sizeof *far);
+  if (far == NULL) return scl_fail_memory(error, n_far * sizeof *far, "columns");
+  for (size_t j = 0, at = 0; j < map->dim; j++)
+    if (map->own.sections.pilot[j] != 0) far[at++] = (int32_t)j;
+  const scl_status status =
+      scl_csr_create(from->rows, from->cols, scl_csr_entries(from) + n_far * from->rows,
+                     SCL_DTYPE_FLOAT64, &job->rows, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < from->rows; i++)
+    shift_row(map, from, i, far, n_far, &job->rows);
+  scl_release(far);
+  return status;
+}
+
 /* k (rows x width) of rows first .. first+rows-1 of the request. */
 static scl_status sparse_sections(const application *job, size_t first, size_t rows, double *k,
                                   size_t width, scl_error *error) {
   const scl_map *map = job->map;
-  scl_csr some = job->request->csr;
+  scl_csr some = job->rows;
   some.starts += first;
   some.rows = rows;
   return scl_kernel_gram_csr(map->phi, &some, map->own.sections.sparse, job->begin, width, k,
@@ -316,8 +366,10 @@ static scl_status section_apply(const scl_map *map, const scl_map_request *reque
   if (job.scratch == NULL)
     return scl_fail_memory(error, threads * job.scratch_each * sizeof(double),
                            "a tile of kernel sections per thread");
-  const scl_status status =
-      scl_pool_try((request->rows + job.tall - 1) / job.tall, section_rows, &job, error);
+  scl_status status = job.sparse ? open_rows(&job, error) : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK)
+    status = scl_pool_try((request->rows + job.tall - 1) / job.tall, section_rows, &job, error);
+  scl_csr_release(&job.rows);
   scl_release(job.scratch);
   return status;
 }
