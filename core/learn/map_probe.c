@@ -12,11 +12,30 @@ static const double TOLERANCE = 1e-3, MOST_APART = 0.05;
 
 /* The rows are drawn with seed 0, and so are the same for every map of as many columns. */
 
+/* *source = the rows with numbers in some of their columns. */
+static scl_status spread_rows(const scl_map *map, const scl_matrix *rows, scl_source **source,
+                              scl_error *error) {
+  const size_t last = scl_map_dim(map) - 1, width = rows->cols;
+  scl_csr csr;
+  SCL_TRY(scl_csr_create(rows->rows, last + 1, rows->rows * width, SCL_DTYPE_FLOAT64, &csr, error));
+  for (size_t i = 0; i < rows->rows; i++) {
+    csr.starts[i + 1] = (int64_t)((i + 1) * width);
+    for (size_t k = 0; k < width; k++) {
+      csr.columns[i * width + k] = (int32_t)(last * k / (width - 1));
+      ((double *)csr.values)[i * width + k] = scl_matrix_get(rows, i, k);
+    }
+  }
+  const scl_status status = scl_source_csr(&csr, NULL, source, error);
+  scl_csr_release(&csr);
+  return status;
+}
+
 /* The features of the rows, SCL_PROBE_ROWS x D; the caller releases *out. */
 static scl_status probe_features(const scl_map *map, const scl_matrix *rows, scl_matrix *out,
                                  scl_error *error) {
   scl_source *source;
-  SCL_TRY(scl_source_matrix(rows, NULL, &source, error));
+  SCL_TRY(rows->cols == scl_map_dim(map) ? scl_source_matrix(rows, NULL, &source, error)
+                                         : spread_rows(map, rows, &source, error));
   const scl_flow flow = {.source = source, .map = map, .groups = 1, .dtype = scl_map_dtype(map)};
   const scl_status status = scl_features(&flow, out, error);
   scl_source_destroy(source);
@@ -39,8 +58,8 @@ static scl_status first_parameters(const scl_map *map, scl_matrix *out, scl_erro
 scl_status scl_map_probe_make(const scl_map *map, scl_map_probe *out, scl_error *error) {
   size_t row, col;
   *out = (scl_map_probe){0};
-  SCL_TRY(scl_matrix_create_raw(SCL_PROBE_ROWS, scl_map_dim(map), SCL_DTYPE_FLOAT64, &out->rows,
-                                error));
+  SCL_TRY(scl_matrix_create_raw(SCL_PROBE_ROWS, scl_probe_width(scl_map_dim(map)),
+                                SCL_DTYPE_FLOAT64, &out->rows, error));
   for (size_t i = 0; i < SCL_PROBE_ROWS; i++)
     scl_random_uniform(0, SCL_STREAM_MATRIX, i, 0, out->rows.cols, scl_matrix_row(&out->rows, i));
   out->parameters = scl_map_entries(map) > 0;

@@ -6,9 +6,16 @@
 #include "map/map.h"
 
 enum { SCL_PROBE_ROWS = 4, SCL_PROBE_PARAMETERS = 8 };
+/* Rows of more than SCL_PROBE_DENSE columns have numbers in SCL_PROBE_COLUMNS of them alone, from
+ * the first to the last at equal distances (rounded down). */
+enum { SCL_PROBE_DENSE = 65536, SCL_PROBE_COLUMNS = 64 };
+/* How many numbers a row of a probe has, of `dim` columns. */
+static inline size_t scl_probe_width(size_t dim) {
+  return dim > SCL_PROBE_DENSE ? SCL_PROBE_COLUMNS : dim;
+}
 
 typedef struct scl_map_probe {
-  scl_matrix rows;    /* SCL_PROBE_ROWS x d, between 0 and 1 */
+  scl_matrix rows;    /* SCL_PROBE_ROWS x scl_probe_width(d), between 0 and 1 */
   scl_matrix numbers; /* their features, SCL_PROBE_ROWS x D; or the first parameters, at most
                          SCL_PROBE_PARAMETERS rows */
   bool parameters;    /* `numbers` are parameters: of one-hot features, because random rows may miss

@@ -256,9 +256,10 @@ static scl_status check_said(const scl_saved *saved, const cJSON *said, size_t d
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "its features are of %zu columns, where rows of %zu reach them", from->spec.dim,
                     dim);
-  if (rows == NULL || rows->rank != 2 || rows->sizes[1] != from->spec.dim)
+  if (rows == NULL || rows->rank != 2 || rows->sizes[1] != scl_probe_width(from->spec.dim))
     return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "array 'features.rows' is missing, or not of %zu columns", from->spec.dim);
+                    "array 'features.rows' is missing, or not of %zu columns",
+                    scl_probe_width(from->spec.dim));
   return check_sizes(saved, said, from, *features, error);
 }
 

@@ -148,6 +148,7 @@ static scl_status walk_first(learning *l, scl_flow *flow, scl_error *error) {
       return scl_fail_memory(error, CHUNK * l->x.cols * sizeof(double), "rows of features");
   }
   flow->map = NULL;
+  flow->csr = l->map != NULL; /* scl_flow_apply_map takes sparse rows */
   return scl_flow_walk(flow, false, learn_block, l, error);
 }
 
