@@ -19,3 +19,8 @@ local sums = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T =
 sums:sums(models.numbers(12)):save(arg[1] .. "/sums")
 sums:sums(models.numbers(12), { folds = 2 }):save(arg[1] .. "/folds")
 sums:fit(models.classes(12, 2), { sums = true }):save(arg[1] .. "/kept", { sums = true })
+local texts = { "free prize", "lunch report", "a prize", "the report" }
+for name, o in pairs{ hashed = { bits = 4 }, named = { vocabulary = true } } do
+  sc.pipeline{ sc.text(o), sc.solver.ridge{ lambda = 1 } }:fit(texts, { "a", "b", "a", "b" })
+    :save(arg[1] .. "/" .. name)
+end

@@ -179,6 +179,19 @@ function TestFeaturesAndComponents()
   end)
 end
 
+function TestTexts()
+  support.write(rows, "body,y\nfree prize,a\nlunch report,b\na prize,a\nreport lunch,b\n")
+  local ds = sc.data.csv(rows, { text = "body", quiet = true })
+  local list = ds.X:totable()
+  quietly(function()
+    for name, o in pairs{ hashed = { ngrams = { 1, 2 }, bits = 4 },
+      named = { vocabulary = true, weight = "tf", sublinear = true } } do
+      try_all(name, saved(sc.pipeline{ sc.text(o), sc.normalize(),
+        sc.solver.ridge{ lambda = 1 } }:fit(ds)), list)
+    end
+  end)
+end
+
 local status = lu.LuaUnit.run()
 for _, one in ipairs{ path, copy, page, rows } do os.remove(one) end
 os.exit(status, true)
