@@ -142,7 +142,9 @@ static scl_rows narrowed(const narrowing *n, const scl_flow_block *block) {
   return (scl_rows){.head = SCL_HEAD(scl_rows),
                     .first = n->rows->first,
                     .count = block->count,
-                    .features = {.data = scl_at(block->phi, flow->dtype, (ptrdiff_t)n->skip),
+                    .features = {.data = block->phi == NULL
+                                             ? NULL
+                                             : scl_at(block->phi, flow->dtype, (ptrdiff_t)n->skip),
                                  .dtype = flow->dtype,
                                  .rows = block->count,
                                  .cols = n->count,
@@ -161,17 +163,26 @@ static scl_status show_dense(narrowing *n, const scl_flow_block *block, scl_erro
   return scl_show_rows(&n->show, &run, error);
 }
 
-/* Visit a block; sparse rows are written out with their zeros first. */
+/* Visit a block; sparse rows are written out with their zeros first, unless the solver reads compressed
+ * ones and all features are wanted. */
 static scl_status show_block(void *context, const scl_flow_block *block, scl_error *error) {
   narrowing *n = context;
   const scl_flow *flow = n->show.flow;
   const size_t d = scl_flow_features(flow), size = scl_dtype_size(flow->dtype);
-  if (block->entries == 0) return show_dense(n, block, error);
+  const bool csr = block->csr != NULL && flow->map == NULL;
+  if (block->entries == 0 && !csr) return show_dense(n, block, error);
+  if (csr && n->show.problem->csr && n->count == d) {
+    scl_flow_block none = *block; /* without dense features */
+    none.phi = NULL;
+    const scl_run run = {block, 0, narrowed(n, &none)};
+    return scl_show_csr(&n->show, &run, error);
+  }
   scl_flow_block filled = *block;
   void *memory = scl_allocate_array(block->count * d + 1, size);
   if (memory == NULL) return scl_fail_memory(error, block->count * d * size, "a minibatch");
   scl_flow_fill(flow, block, 0, block->count, memory);
   filled.entries = 0;
+  filled.csr = NULL;
   filled.phi = memory;
   filled.phi_stride = (ptrdiff_t)d;
   const scl_status status = show_dense(n, &filled, error);
@@ -206,6 +217,7 @@ scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *ma
   flow.group = NULL;
   flow.weights = rows->weights;
   flow.at_once = true;
+  flow.csr = true;
   flow.doing = NULL;
   narrow_flow(&flow, first, &n);
   const scl_status status = scl_flow_walk(&flow, true, show_block, &n, error);
