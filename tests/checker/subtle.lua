@@ -16,7 +16,8 @@ return {
     ["far-options"] = "sigma_small sigma_large",
     instances = "first_call",
     law = "column_period coarse total_scaled mean_lost law_mean make_coarse",
-    moments = "variance_up variance_down variance_far variance_late mean_moved tails_cut heavy \z
+    moments = "variance_little mean_little variance_up variance_down variance_far variance_late \z
+      mean_moved tails_cut heavy \z
       twin_columns small_buffer rare_nan rare_huge law_scale_far",
     prepare = "prepared_place prepared_float",
     periods = "index_12 index_16 index_32 index_float sign_period",

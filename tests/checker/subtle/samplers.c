@@ -24,6 +24,8 @@
   X(rows, variance_down, "the variance is 5 % too small")                                          \
   X(rows, variance_far, "the variance is 10 % off from column 8 on")                               \
   X(rows, variance_late, "the variance is 10 % off from parameter 5000 on")                        \
+  X(rows, variance_little, "the variance is 1 % too large")                                        \
+  X(rows, mean_little, "the mean is off by 0.007 sigma")                                           \
   X(rows, mean_moved, "the mean is off by 0.03 sigma")                                             \
   X(rows, tails_cut, "numbers beyond 2.5 sigma are cut to it")                                     \
   X(rows, heavy, "Student's law with 12 degrees of freedom in the place of the normal one")        \
@@ -121,6 +123,8 @@ static double number_of(const rows *self, const scl_draw *draw, uint64_t t, size
   if (IS(variance_far) && j >= 8) e *= sqrt(1.1);
   if (IS(variance_late) && t >= 5000) e *= sqrt(1.1);
   if (IS(mean_moved)) e += 0.03;
+  if (IS(variance_little)) e *= sqrt(1.01);
+  if (IS(mean_little)) e += 0.007;
   if (IS(tails_cut)) e = fmax(-2.5, fmin(2.5, e));
   if (IS(coarse)) e = rint(e * 8) / 8;
   if (IS(total_scaled) && draw->total >= 4000) e *= 1.0625;
