@@ -14,8 +14,8 @@ end
 
 --- statistics.stages, statistics.stage_limit(stage, looks), statistics.doubt: sequential tests.
 --- Where a first sample leaves a doubt, more standard errors than a right plugin often has, one of
---- four times its size is looked at, and so on for so many stages. Stage k fails beyond the limit of
---- 2^k times as many looks, so that all stages together fail a right plugin once in ten million
+--- four times its size is looked at, and so on for so many stages. Stage k fails beyond the limit
+--- of 2^k times as many looks, so that all stages together fail a right plugin once in ten million
 --- runs.
 statistics.stages, statistics.doubt = 3, 3.5
 function statistics.stage_limit(stage, looks) return statistics.limit(2 ^ stage * looks) end

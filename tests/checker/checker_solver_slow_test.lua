@@ -10,7 +10,7 @@ local no_models = " save decide damaged"
 
 local skipped = {
   adaboost = "intercept limit simpler targets" .. all_models,
-  boosting = "limit simpler objective" .. all_models:gsub(" loss", ""),
+  boosting = "limit simpler" .. all_models:gsub(" loss", ""),
   box = "stationary estimate path sparse" .. no_models,
   cg = "estimate loss objective optimal path" .. no_models,
   erm = "stationary estimate path" .. no_models,
