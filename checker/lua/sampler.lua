@@ -3,6 +3,6 @@ local list = {}
 for _, part in ipairs{ "draws", "addresses", "laws", "abilities", "maps" } do
   table.move(require("scullery_checker.sampler." .. part), 1, 100, #list + 1, list)
 end
-table.move(require "scullery_checker.domain", 1, 100, #list + 1, list)
+table.move(require "scullery_checker.domain"(), 1, 100, #list + 1, list)
 table.move(require "scullery_checker.effects"(), 1, 100, #list + 1, list)
 return list
