@@ -12,6 +12,7 @@ static inline scl_csv_options fuzz_csv_options(const uint8_t *data, size_t size)
   const unsigned a = fuzz_choice(data, size, 0), b = fuzz_choice(data, size, 1);
   scl_csv_options o;
   scl_csv_defaults(&o);
+  o.sparse = SCL_NO;
   if (a == '\n') return o; /* a file as it is */
   o.header = (scl_choice)(a % 3);
   o.classification = (scl_choice)(a / 3 % 3);
