@@ -326,11 +326,13 @@ static scl_status give_rows(libsvm_source *s, bool sparse, scl_table *out, scl_e
   SCL_TRY(scl_matrix_create_raw(s->rows, 1, SCL_DTYPE_FLOAT64, &out->y, error));
   memcpy(out->y.data, s->labels, s->rows * sizeof *s->labels);
   const scl_dtype dtype = s->lines.format.dtype;
-  SCL_TRY(
-      scl_csr_adopt(s->rows, out->cols, s->starts, s->columns, s->values, dtype, &out->csr, error));
-  s->starts = NULL;
+  int64_t *starts = s->starts;
+  int32_t *columns = s->columns;
+  void *values = s->values;
+  s->starts = NULL; /* they are the matrix's, also after a failure */
   s->columns = NULL;
   s->values = NULL;
+  SCL_TRY(scl_csr_adopt(s->rows, out->cols, starts, columns, values, dtype, &out->csr, error));
   if (sparse) return SCL_STATUS_OK;
   SCL_TRY(scl_table_admit(out, dtype, error));
   SCL_TRY(scl_matrix_create_raw(out->rows, out->cols, dtype, &out->x, error));

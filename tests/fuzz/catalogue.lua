@@ -45,7 +45,7 @@ local told = { zeros = { "n", "d", "dtype" }, ones = { "n", "d", "dtype" }, eye 
   slice = { "n", "n" }, select = { "places" }, map = { "f" }, mul = { "matrix" },
   div = { "matrix" }, dot = { "matrix" }, sum = { "n" }, mean = { "n" }, std = { "n" },
   min = { "n" }, max = { "n" }, argmax = { "n" }, norm = { "n" }, astype = { "dtype" },
-  save = { "path" } }
+  save = { "path" }, counts = { "n" } }
 
 local lines_of = {}
 
@@ -85,7 +85,12 @@ catalogue.objects = {
     "sc.matrix{ { 1, 0/0 }, { 1/0, 2 } }", "sc.eye(3)",
     "sc.matrix{ 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 0 }", "sc.rand{ 12, 2, seed = 3 }",
     "sc.ones(1, 3)", "sc.ones(1, 5)", "sc.ones(5, 1)", "sc.ones(3, 1) * 2", "w.X(12, 5)" },
-  dataset = { "w.classes()", "w.numbers()", "w.classes(3)", "w.classes(2, 40)", "w.rows(w.read)",
+  sparse = { "sc.matrix.csr(w.X())", "sc.matrix.csr(sc.eye(3))", "sc.matrix.csr(w.X()):slice(2, 5)",
+    'sc.matrix.csr(w.X(), { dtype = "float32" })',
+    "sc.matrix.csr{ columns = 3, starts = { 0 }, indices = {}, values = {} }",
+    "sc.matrix.csr{ columns = 2^31, starts = { 0, 1 }, indices = { 2^31 - 1 }, values = { 7 } }" },
+  dataset = { "w.classes()", "sc.dataset{ X = sc.matrix.csr(w.X()), y = w.X():column(1) }",
+    "w.numbers()", "w.classes(3)", "w.classes(2, 40)", "w.rows(w.read)",
     'w.rows(w.read, "classification")', 'sc.data.csv(w.file "csv", { quiet = true })',
     "sc.dataset{ X = w.X() }", 'sc.data.csv(w.file "csv", { quiet = true, stream = true })' },
   pipeline = { 'w.fitted("fourier", "ridge", w.classes())',
@@ -227,7 +232,7 @@ local function add_functions(list)
       end
     end
   end
-  for _, call in ipairs{ "sc.choose", "sc.codes" } do
+  for _, call in ipairs{ "sc.choose", "sc.codes", "sc.matrix" } do
     list[#list + 1] = { title = call, call = call, arguments = { "numbers", "levels" },
       options = {} }
   end

@@ -47,6 +47,20 @@ part("npy", function()
   sc.randn{ 20, 3, seed = 1 }:save("x.npy")
   sc.data.npy("x.npy")
 end)
+part("sparse rows", function()
+  local X = sc.matrix.csr(sc.rand{ 20, 9, seed = 1 }:map(function(v) return v < 0.2 and v or 0 end))
+  X = sc.vcat(sc.hcat(X:slice(2, 9), X:select{ 1, 3, 1, 4, 5, 6, 7, 8 }), sc.hcat(X, X) * 2)
+  local ds = sc.dataset{ X = X, y = sc.ones(28, 1), task = "regression" }
+  ds:describe()
+  ds:save("x.npz")
+  ds:save("x.libsvm")
+  sc.data.npz("x.npz", { task = "regression" })
+  sc.data.libsvm("x.libsvm", { sparse = true, task = "regression" })
+  sc.data.libsvm("x.libsvm", { sparse = false, stream = true, task = "regression" })
+  sc.data.matrix_market(write("x.mtx",
+    "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 5\n3 3 -1\n"))
+  sc.data.csv(write("rows.csv", csv), { quiet = true, missing = { "?" }, sparse = true }):head(2)
+end)
 for _, name in ipairs{ "ridge", "cg", "lasso", "logistic", "hinge", "knn", "svm", "adaboost",
   "sfgd", "kernel_ridge" } do
   part("fit " .. name, function()

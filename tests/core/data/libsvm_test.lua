@@ -228,6 +228,23 @@ function TestErrors.test_bad_words()
     { sparse = false })
 end
 
+-- Each allocation in turn fails once: it is a sentence, or was tried again.
+function TestErrors.test_memory()
+  local path, refused = file "1 1:2 30:4\n-1 2:1\n1 1:1\n", 0
+  for _, o in ipairs{ { sparse = true }, { sparse = false } } do
+    for _, read in ipairs{ core.read_libsvm, core.stream_libsvm } do
+      for k = 0, 60 do
+        core.fail_allocation_after(k)
+        local ok, message = pcall(read, path, o)
+        core.fail_allocation_after(-1)
+        if not ok then lu.assertStrContains(message, "memory") end
+        refused = refused + (ok and 0 or 1)
+      end
+    end
+  end
+  lu.assertTrue(refused > 40, refused)
+end
+
 function TestErrors.test_a_cut_gzip_file()
   local path = file(table.concat(large(), "\n"))
   assert(os.execute(("gzip -n '%s' && truncate -s -1000 '%s.gz'"):format(path, path)))
