@@ -95,6 +95,7 @@ static const scl_table_rule of_abilities[] = {
      .required = {SLOT(scl_ability_path, option), SLOT(scl_ability_path, solve)}},
     {SCL_ABILITY_SPARSE_ROWS, SOLVER,
      TABLE(scl_ability_sparse_rows, SCL_LEAST_ABILITY_SPARSE_ROWS)},
+    {SCL_ABILITY_CSR_ROWS, SOLVER, TABLE(scl_ability_csr_rows, SCL_LEAST_ABILITY_CSR_ROWS)},
     {SCL_ABILITY_ORDERED_ROWS, SOLVER,
      TABLE(scl_ability_ordered_rows, SCL_LEAST_ABILITY_ORDERED_ROWS)},
     {SCL_ABILITY_ROWS_APART, SOLVER, TABLE(scl_ability_rows_apart, SCL_LEAST_ABILITY_ROWS_APART)},

@@ -17,6 +17,7 @@
  * directions where G is small. */
 #include "cg.h"
 #include "shared/cost.h"
+#include "shared/csr_newton.h"
 #include "shared/minibatch.h"
 #include "shared/row_total.h"
 #include "shared/solver_options.h"
@@ -524,6 +525,9 @@ static scl_status cg_solve(const void *instance, const scl_problem *problem, scl
   descent d;
   scl_status status = penalty_check(self->penalty, problem, error);
   if (status != SCL_STATUS_OK) return status;
+  if (csr_is(problem))
+    return csr_least_squares(problem, &self->lambda, 1, self->tolerance, self->max_iterations, &out,
+                             error);
   status = open_descent(&d, self, problem, error);
   if (status == SCL_STATUS_OK) status = assemble(&d, error);
   if (status == SCL_STATUS_OK) status = iterate_all(&d, out, error);
@@ -592,6 +596,7 @@ const scl_plugin scullery_plugin = {
     SCL_INSTANCE(cg, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = cg_penalty),
                   SCL_OFFER_BARE(SCL_ABILITY_SPARSE_ROWS, scl_ability_sparse_rows),
+                  SCL_OFFER_BARE(SCL_ABILITY_CSR_ROWS, scl_ability_csr_rows),
                   SCL_OFFER_BARE(SCL_ABILITY_ROWS_APART, scl_ability_rows_apart),
                   SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = cg_cost)),
     .create = cg_create};

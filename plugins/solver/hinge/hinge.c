@@ -13,30 +13,36 @@
  * drawn by (seed, chunk, pass). With an intercept (shared/hinge_constant.c) the gap is between P at
  * the best constant for a, and D of duals that keep the constraint. */
 #include "hinge.h"
-#include "shared/losses.h"
-#include "shared/risk.h"
+#include "shared/lambda_order.h"
 #include "shared/row_total.h"
 #include "shared/solver_options.h"
-
-#include <stdio.h>
+#include "solver/hinge/sparse.h"
 
 typedef struct hinge {
   risk_solver risk;
   double tolerance;
   size_t max_iterations;
   uint64_t seed;
+  int32_t loss;
 } hinge;
 
+enum { HINGE_PLAIN, HINGE_SQUARED };
+
 static const scl_option options[] = {
+    SCL_WORD(hinge, loss, "hinge|squared_hinge", "hinge",
+             "hinge: max(0, 1 - y f); squared_hinge: max(0, 1 - y f)^2/2"),
     SOLVER_LAMBDA(risk_solver, "1e-4", "regularisation of the mean loss, more than 0",
                   SCL_POSITIVE),
     SOLVER_TOLERANCE(hinge, "1e-5", "duality gap relative to the objective"),
     SOLVER_MAX_ITERATIONS(hinge, "2000", "passes over the rows at most"),
-    SOLVER_SEED(hinge, "seed for the order of rows"), SCL_OPTION_INTERCEPT};
+    SOLVER_SEED(hinge, "seed for the order of rows"),
+    SCL_OPTION_INTERCEPT};
 
 static scl_status hinge_create(void *self, scl_error *error) {
+  hinge *made = self;
   (void)error;
-  ((hinge *)self)->risk.loss.loss = LOSS_HINGE;
+  made->risk.loss.loss = made->loss == HINGE_SQUARED ? LOSS_SQUARED_HINGE : LOSS_HINGE;
+  made->risk.loss.apart = true;
   return SCL_STATUS_OK;
 }
 
@@ -477,25 +483,52 @@ static scl_status hinge_iterate(machine *m, scl_solution *out, scl_error *error)
     before = out->gap;
   }
   out->outcome = out->gap <= m->self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
-  if (out->outcome == SCL_OUTCOME_LIMIT)
-    (void)snprintf(out->note, sizeof out->note,
-                   "the duality gap is %.1e of the objective, %.1e was wanted: give more "
-                   "max_iterations or a larger lambda",
-                   out->gap, out->tolerance);
+  if (out->outcome == SCL_OUTCOME_LIMIT) hinge_note_limit(out, out->tolerance);
   return SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ the plugin */
 
+/* Dense rows and the hinge. */
+static scl_status hinge_solve_dense(const hinge *self, const scl_problem *problem,
+                                    scl_solution *out, scl_error *error) {
+  machine m;
+  const scl_status status = open_machine(&m, self, problem, out, error);
+  return status == SCL_STATUS_OK ? hinge_iterate(&m, out, error) : status;
+}
+
+/* On sparse rows the solutions of a path have warm starts. */
+static scl_status hinge_path(const void *instance, const scl_problem *problem, const double *values,
+                             size_t count, scl_solution *const *out, scl_error *error) {
+  hinge self = *(const hinge *)instance;
+  risk r;
+  double *lambdas;
+  scl_solution **sorted;
+  scl_status status = loss_check(&self.risk.loss, problem, error);
+  if (status == SCL_STATUS_OK)
+    status = lambda_order(problem->host, values, count, out, &lambdas, &sorted, error);
+  if (status != SCL_STATUS_OK) return status;
+  if (self.loss == HINGE_PLAIN && !csr_is(problem)) {
+    for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
+      self.risk.lambda = lambdas[k];
+      status = hinge_solve_dense(&self, problem, sorted[k], error);
+    }
+    return status;
+  }
+  status = risk_open(&r, problem, &self.risk.loss, self.risk.lambda, error);
+  if (status != SCL_STATUS_OK) return status;
+  const hinge_squared squared = {
+      .risk = &r, .tolerance = self.tolerance, .most = self.max_iterations};
+  const sparse_hinge sparse = {
+      .risk = &r, .tolerance = self.tolerance, .most = self.max_iterations, .seed = self.seed};
+  return self.loss == HINGE_SQUARED ? hinge_squared_path(&squared, lambdas, count, sorted, error)
+                                    : sparse_hinge_path(&sparse, lambdas, count, sorted, error);
+}
+
 static scl_status hinge_solve(const void *instance, const scl_problem *problem, scl_solution *out,
                               scl_error *error) {
   const hinge *self = instance;
-  machine m;
-  scl_status status = loss_check(&self->risk.loss, problem, error);
-  if (status == SCL_STATUS_OK) status = open_machine(&m, self, problem, out, error);
-  if (status != SCL_STATUS_OK) return status;
-  status = hinge_iterate(&m, out, error);
-  return status;
+  return hinge_path(self, problem, &self->risk.lambda, 1, &out, error);
 }
 
 /* TYPICAL_PASSES, of two products with each row and class; Newton's method copies the rows inside
@@ -534,6 +567,8 @@ const scl_plugin scullery_plugin = {
     SCL_INSTANCE(hinge, options),
     SCL_ABILITIES(
         {SCL_ABILITY_LOSS, &loss_ability},
+        SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = hinge_path),
+        SCL_OFFER_BARE(SCL_ABILITY_CSR_ROWS, scl_ability_csr_rows),
         SCL_OFFER_BARE(SCL_ABILITY_ORDERED_ROWS, scl_ability_ordered_rows),
         SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective),
         SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = hinge_cost)),

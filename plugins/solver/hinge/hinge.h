@@ -3,7 +3,9 @@
 #define SCULLERY_SOLVER_HINGE_H
 
 #include "shared/hinge_constant.h"
+#include "shared/risk.h"
 #include <scullery/plugin.h>
+#include <stdio.h>
 
 /* ------------------------------------------------------------ loops.c */
 
@@ -66,5 +68,24 @@ typedef struct hinge_working {
  * scratch. gap: of the class now. */
 void hinge_working_choose(hinge_working *w, const hinge_column *col, const double *upper, double b,
                           double gap, size_t most, double *keys, size_t *rows);
+
+/* ------------------------------------------------------------ squared.c */
+
+typedef struct hinge_squared {
+  risk *risk; /* its lambda is set to each of the path's */
+  double tolerance;
+  size_t most; /* iterations, for each lambda and class */
+} hinge_squared;
+
+scl_status hinge_squared_path(const hinge_squared *self, const double *lambdas, size_t count,
+                              scl_solution *const *out, scl_error *error);
+
+/* The note of a solution whose gap is above the tolerance. */
+static inline void hinge_note_limit(scl_solution *out, double tolerance) {
+  (void)snprintf(out->note, sizeof out->note,
+                 "the duality gap is %.1e of the objective, %.1e was wanted: give more "
+                 "max_iterations or a larger lambda",
+                 out->gap, tolerance);
+}
 
 #endif

@@ -10,12 +10,12 @@
  * have left out come back when the optimality conditions are checked over all. It ends on the
  * duality gap, as a share of the objective at a = 0. */
 #include "lasso.h"
+#include "shared/lambda_order.h"
 #include "shared/losses.h"
 #include "shared/mean_loss.h"
 #include "shared/solver_options.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct lasso {
   scl_base base;
@@ -165,34 +165,15 @@ static scl_status solve_sums(const lasso *self, const scl_problem *problem, cons
 
 /* ------------------------------------------------------------ a path */
 
-/* Values and solutions in the order that they are solved in. */
-typedef struct place {
-  double value;
-  scl_solution *out;
-} place;
-
-static int descending(const void *a, const void *b) {
-  const double x = ((const place *)a)->value, y = ((const place *)b)->value;
-  return (x < y) - (x > y);
-}
-
-/* Sorts the lambdas in descending order and solves them as one path. */
+/* Solves the lambdas in descending order as one path. */
 static scl_status path(const void *self, const scl_problem *problem, const double *values,
                        size_t count, scl_solution *const *out, scl_error *error) {
-  const scl_host *host = problem->host;
+  double *lambdas;
+  scl_solution **sorted;
   if (count == 0) return SCL_STATUS_OK;
-  place *places = host->scratch(count * sizeof *places);
-  double *lambdas = host->scratch(count * sizeof *lambdas);
-  scl_solution **sorted = host->scratch(count * sizeof(scl_solution *));
-  if (places == NULL || lambdas == NULL || sorted == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a path of %zu", count);
-  for (size_t k = 0; k < count; k++)
-    places[k] = (place){.value = values[k], .out = out[k]};
-  qsort(places, count, sizeof *places, descending);
-  for (size_t k = 0; k < count; k++) {
-    lambdas[k] = places[k].value;
-    sorted[k] = places[k].out;
-  }
+  const scl_status status =
+      lambda_order(problem->host, values, count, out, &lambdas, &sorted, error);
+  if (status != SCL_STATUS_OK) return status;
   return solve_sums(self, problem, lambdas, count, sorted, error);
 }
 

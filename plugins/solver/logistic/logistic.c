@@ -7,7 +7,8 @@
  *
  * Phi n x D, a D x c, b c (0 without `intercept`, never penalised).
  *
- * lbfgs: Liu and Nocedal (1989), one sweep an iteration.
+ * lbfgs: Liu and Nocedal (1989), one sweep an iteration; on sparse rows Newton's method without a
+ * matrix (shared/csr_newton.c).
  * sgd: minibatches, with steps falling as 1/sqrt t,
  *
  *   x <- x - eta_t (mean over the batch of the slope + lambda a),   eta_t = 1/(L sqrt(1 + t/E)),
@@ -23,7 +24,9 @@
  * The norm of the gradient is stated, relative to that at a = 0. Without an intercept the objective
  * is lambda-strongly convex, so that ||gradient||^2/(2 lambda) bounds its distance from the
  * minimum: the stated gap. */
+#include "shared/csr_newton.h"
 #include "shared/early_stop.h"
+#include "shared/lambda_order.h"
 #include "shared/lbfgs.h"
 #include "shared/losses.h"
 #include "shared/minibatch.h"
@@ -108,6 +111,18 @@ static void note_limit(const logistic *self, scl_solution *out) {
                  out->residual, self->tolerance);
 }
 
+/* apart: the classes are separable, and there is no penalty. */
+static void note_outcome(const logistic *self, bool apart, scl_solution *out) {
+  if (apart) {
+    out->outcome = SCL_OUTCOME_LIMIT;
+    (void)snprintf(out->note, sizeof out->note,
+                   "the classes are separable, so that without lambda longer weights always "
+                   "lower the loss: give lambda more than 0");
+  } else if (out->outcome == SCL_OUTCOME_LIMIT) {
+    note_limit(self, out);
+  }
+}
+
 /* Solves by L-BFGS. Without a penalty and with separable classes the loss has no minimum, and
  * the outcome is never "converged". */
 static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *out,
@@ -120,16 +135,36 @@ static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *ou
                             r->problem->features * r->columns, 0, self->tolerance,
                             self->max_iterations, out, error);
   if (status == SCL_STATUS_OK && r->lambda == 0) status = separated(r, l.scores, &apart, error);
-  if (status == SCL_STATUS_OK) {
-    write_solution(r, l.x, sqrt(risk_dot(r->size, l.gradient, l.gradient)), out);
-    if (apart) {
-      out->outcome = SCL_OUTCOME_LIMIT;
-      (void)snprintf(out->note, sizeof out->note,
-                     "the classes are separable, so that without lambda longer weights always "
-                     "lower the loss: give lambda more than 0");
-    } else if (out->outcome == SCL_OUTCOME_LIMIT) {
-      note_limit(self, out);
+  if (status != SCL_STATUS_OK) return status;
+  write_solution(r, l.x, sqrt(risk_dot(r->size, l.gradient, l.gradient)), out);
+  note_outcome(self, apart, out);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ sparse rows */
+
+/* Newton's method, for each of `count` lambdas. */
+static scl_status by_newton(const logistic *self, risk *r, const double *values, size_t count,
+                            scl_solution *const *out, scl_error *error) {
+  const scl_problem *problem = r->problem;
+  const csr_newton_task task = {.risk = r,
+                                .joint = r->columns > 1,
+                                .tolerance = self->tolerance,
+                                .most = self->max_iterations};
+  double *lambdas, *scores = problem->host->scratch((r->scores + 1) * sizeof *scores);
+  scl_solution **sorted;
+  if (scores == NULL)
+    return problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for scores");
+  scl_status status = lambda_order(problem->host, values, count, out, &lambdas, &sorted, error);
+  if (status == SCL_STATUS_OK) status = csr_newton_path(&task, lambdas, count, sorted, error);
+  for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
+    bool apart = false;
+    r->lambda = values[k];
+    if (values[k] == 0) {
+      status = csr_scores_of(problem, out[k], scores, error);
+      if (status == SCL_STATUS_OK) status = separated(r, scores, &apart, error);
     }
+    note_outcome(self, apart, out[k]);
   }
   return status;
 }
@@ -405,9 +440,29 @@ static scl_status logistic_solve(const void *instance, const scl_problem *proble
                              self->seed, error);
   if (status == SCL_STATUS_OK)
     status = risk_open(&r, problem, &self->risk.loss, self->risk.lambda, error);
-  if (status == SCL_STATUS_OK)
-    status = self->method == METHOD_SGD ? by_sgd(self, &r, &early, out, error)
-                                        : by_lbfgs(self, &r, out, error);
+  if (status != SCL_STATUS_OK) return status;
+  if (self->method == METHOD_SGD) return by_sgd(self, &r, &early, out, error);
+  return csr_is(problem) ? by_newton(self, &r, &self->risk.lambda, 1, &out, error)
+                         : by_lbfgs(self, &r, out, error);
+}
+
+/* On sparse rows the solutions of a path have warm starts. */
+static scl_status logistic_path(const void *instance, const scl_problem *problem,
+                                const double *values, size_t count, scl_solution *const *out,
+                                scl_error *error) {
+  logistic self = *(const logistic *)instance;
+  risk r;
+  scl_status status = SCL_STATUS_OK;
+  if (csr_is(problem)) {
+    status = loss_check(&self.risk.loss, problem, error);
+    if (status == SCL_STATUS_OK)
+      status = risk_open(&r, problem, &self.risk.loss, self.risk.lambda, error);
+    return status == SCL_STATUS_OK ? by_newton(&self, &r, values, count, out, error) : status;
+  }
+  for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
+    self.risk.lambda = values[k];
+    status = logistic_solve(&self, problem, out[k], error);
+  }
   return status;
 }
 
@@ -436,7 +491,12 @@ static void logistic_cost(const void *instance, const scl_problem *problem, cons
 static const void *logistic_ability(const void *self, const char *id) {
   static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
   static const scl_ability_rows_apart apart = {SCL_HEAD(scl_ability_rows_apart)};
+  static const scl_ability_csr_rows csr = {SCL_HEAD(scl_ability_csr_rows)};
+  static const scl_ability_path path = {
+      .head = SCL_HEAD(scl_ability_path), .option = "lambda", .solve = logistic_path};
   if (((const logistic *)self)->method != METHOD_LBFGS) return NULL;
+  if (strcmp(id, SCL_ABILITY_CSR_ROWS) == 0) return &csr;
+  if (strcmp(id, SCL_ABILITY_PATH) == 0) return &path;
   if (strcmp(id, SCL_ABILITY_ROWS_APART) == 0) return &apart;
   return strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0 ? &sparse : NULL;
 }

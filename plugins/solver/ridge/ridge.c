@@ -12,10 +12,11 @@
  * that is not positive definite is factored with jitter (1e-11 of its diagonal, 1e-5 with float32
  * features, and ten times more until it factors) and refined to the system as asked
  * (shared/refined_solve.c). Where rounding of the sums may change predictions, passes over the rows
- * repair that (rounding.c). What neither reaches is not called converged, nor is what conjugate
+ * repair that (rounding.c). Sparse rows of many columns: conjugate gradients on the rows. What neither reaches is not called converged, nor is what conjugate
  * gradients leave predictions off by more than a share of 0.005. */
 #include "ridge.h"
 #include "shared/cost.h"
+#include "shared/csr_newton.h"
 #include "shared/mean_diagonal.h"
 #include "shared/minibatch.h"
 #include "shared/row_total.h"
@@ -31,6 +32,11 @@ typedef struct ridge {
 } ridge;
 
 enum { FORM_AUTO, FORM_PRIMAL, FORM_DUAL };
+
+/* Of conjugate gradients on sparse rows. */
+static const double ROWS_TOLERANCE = 1e-8;
+enum { ROWS_SWEEPS = 5000 };
+
 static const double MOST_JITTER = 1e-2; /* a share of the diagonal */
 static const double LEAST_LAMBDA = 1e-14;
 /* Of the error of predictions that conjugate gradients leave (refined_account), which is known to a
@@ -378,6 +384,14 @@ static bool takes_dual(const ridge *self, const scl_problem *problem) {
                                      problem->features > problem->rows && !by_sums);
 }
 
+/* Sparse rows of many columns: by conjugate gradients on the rows, to the residual of a system that
+ * is solved. An estimate needs the system. */
+static bool takes_rows(const ridge *self, const scl_problem *problem) {
+  enum { LARGE = 2000 };
+  return csr_is(problem) && self->form == FORM_AUTO && self->estimate == ESTIMATE_NONE &&
+         problem->features > LARGE && problem->rows > LARGE;
+}
+
 /* The dual needs the rows, and so does leaving each of them out. With an RKHS penalty and hardly
  * any lambda rounding decides what the sums cannot: passes over the features repair that, while
  * other coordinates lack what rounding took from G. */
@@ -388,7 +402,8 @@ static int32_t ridge_normal_alone(const void *instance, const scl_problem *probl
   double least = values == NULL ? self->lambda : INFINITY;
   for (size_t k = 0; values != NULL && k < count; k++)
     least = fmin(least, values[k]);
-  return !by_rows && self->form != FORM_DUAL && (weighted || !takes_dual(self, problem)) &&
+  return !by_rows && !takes_rows(self, problem) && self->form != FORM_DUAL &&
+         (weighted || !takes_dual(self, problem)) &&
          (self->penalty != PENALTY_RKHS || least >= LEAST_LAMBDA);
 }
 
@@ -402,6 +417,8 @@ static scl_status path(const void *instance, const scl_problem *problem, const d
     return problem->host->fail(
         error, SCL_STATUS_BAD_OPTION,
         "estimate = \"loo_error\" is for classes; a regression takes \"loo\"");
+  if (takes_rows(self, problem))
+    return csr_least_squares(problem, values, count, ROWS_TOLERANCE, ROWS_SWEEPS, out, error);
   if (takes_dual(self, problem)) {
     const scl_status status = ridge_dual(self, problem, values, count, out, error);
     if (status != SCL_STATUS_UNSUPPORTED) return status;
@@ -466,5 +483,6 @@ const scl_plugin scullery_plugin = {
                   SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = ridge_penalty),
                   SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = ridge_normal_alone),
                   SCL_OFFER_BARE(SCL_ABILITY_SHARED_TILES, scl_ability_shared_tiles),
+                  SCL_OFFER_BARE(SCL_ABILITY_CSR_ROWS, scl_ability_csr_rows),
                   SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = ridge_cost)),
     .create = ridge_create};

@@ -1,0 +1,139 @@
+/* csr_newton_path and csr_least_squares: several lambdas, and the duality gap. With s the slopes of the losses times the
+ * shares of their rows, a dual point, sum_i s_i x_i = g - lambda a with the gradient g in a, and
+ *
+ *   P(a, b) - D(s) = ||g||^2/(2 lambda)   where sum_i s_i = 0 (with a constant):
+ *
+ * the best constant for the scores makes it so. */
+#include "shared/csr_newton.h"
+#include "shared/lambda_order.h"
+
+#include <stdio.h>
+
+/* Moves the constants of columns that are not joint to their best for the scores, by Newton's
+ * method in one number, and looks again. */
+static scl_status path_settle(csr_newton *n, scl_error *error) {
+  enum { ROUNDS = 20 };
+  const risk *r = n->risk;
+  const size_t c = r->columns, count = r->problem->features * c;
+  for (int round = 0; round < ROUNDS; round++) {
+    scl_status status = csr_newton_bends(n, error);
+    double *bends = n->squares, worst = 0;
+    if (status != SCL_STATUS_OK) return status;
+    memset(bends, 0, c * sizeof *bends);
+    for (size_t i = 0; i < r->scores; i++)
+      bends[i % c] += n->bends[i];
+    for (size_t j = 0; j < c; j++) {
+      const double slope = n->gradient[count + j];
+      worst = fmax(worst, fabs(slope));
+      n->lengths[j] = bends[j] > 0 ? -slope / bends[j] : 0;
+      n->x[count + j] += n->lengths[j];
+    }
+    if (!(worst > 1e-13)) break;
+    for (size_t i = 0; i < r->scores; i++)
+      n->scores[i] += n->lengths[i % c];
+    status = csr_newton_slopes(n, n->gradient + count, error);
+    if (status != SCL_STATUS_OK) return status;
+  }
+  return csr_newton_look(n, false, error);
+}
+
+/* The gap, and with `relative` the largest of a column's over its objective. NAN: not known. */
+static double path_gap(const csr_newton *n, bool relative) {
+  const risk *r = n->risk;
+  const size_t c = r->columns, d = r->problem->features;
+  double worst = 0, sum = 0;
+  if (!(r->lambda > 0) || (n->joint && r->intercept)) return NAN;
+  for (size_t j = 0; j < c; j++) {
+    double square = 0, length = 0, loss = 0, slope;
+    for (size_t k = j; k < d * c; k += c) {
+      square += n->gradient[k] * n->gradient[k];
+      length += n->x[k] * n->x[k];
+    }
+    const double gap = square / (2 * r->lambda);
+    sum += gap;
+    for (size_t i = 0; relative && i < r->problem->rows; i++)
+      loss += r->weights[i] / r->total *
+              loss_column(r->choice, n->scores[i * c + j], r->targets[i * c + j], &slope);
+    const double primal = loss + r->lambda / 2 * length;
+    if (relative && gap > 0) worst = fmax(worst, gap / primal);
+  }
+  return relative ? worst : sum;
+}
+
+/* Where the gap counts, the norm of the gradient that would do for it. */
+static double path_goal(const csr_newton *n, const csr_newton_task *task) {
+  return sqrt(2 * n->risk->lambda * task->tolerance * n->value / (double)n->risk->columns) / 2;
+}
+
+/* One lambda, from n->x. */
+static scl_status path_solve(csr_newton *n, const csr_newton_task *task, double unit,
+                             scl_solution *out, scl_error *error) {
+  enum { ROUNDS = 6 };
+  const bool settle = n->risk->intercept && !n->joint;
+  double goal = task->tolerance * unit;
+  scl_status status = csr_newton_look(n, false, error);
+  out->iterations = 0;
+  out->tolerance = task->tolerance;
+  for (int round = 0; round < ROUNDS && status == SCL_STATUS_OK; round++, goal /= 4) {
+    if (task->by_gap && round == 0) goal = path_goal(n, task);
+    status = csr_newton_minimise(n, goal, task->most - out->iterations, &out->iterations, error);
+    if (status == SCL_STATUS_OK && settle) status = path_settle(n, error);
+    out->residual = unit > 0 ? n->norm / unit : n->norm;
+    out->gap = path_gap(n, task->by_gap);
+    if (!task->by_gap) break;
+    if (out->gap <= task->tolerance || out->iterations >= task->most) break;
+    goal = fmin(goal, path_goal(n, task) * 4);
+  }
+  const double reached = task->by_gap ? out->gap : out->residual;
+  out->outcome = reached <= task->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+  if (task->by_gap) out->residual = NAN;
+  return status;
+}
+
+scl_status csr_newton_path(const csr_newton_task *task, const double *lambdas, size_t count,
+                           scl_solution *const *out, scl_error *error) {
+  risk *r = task->risk;
+  const size_t numbers = r->problem->features * r->columns;
+  csr_newton n = {.risk = r, .joint = task->joint};
+  const bool square = r->choice->loss == LOSS_SQUARE;
+  n.quadratic = square;
+  scl_status status = csr_newton_open(&n, error);
+  if (status == SCL_STATUS_OK && square && r->intercept) status = path_settle(&n, error);
+  const double unit = n.norm;
+  if (status == SCL_STATUS_OK && r->problem->warm && count > 0) {
+    memcpy(n.x, out[0]->coefficients, numbers * sizeof *n.x);
+    status = csr_newton_look(&n, true, error);
+  }
+  for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
+    r->lambda = lambdas[k];
+    status = path_solve(&n, task, unit, out[k], error);
+    memcpy(out[k]->coefficients, n.x, numbers * sizeof *n.x);
+    if (r->intercept) memcpy(out[k]->intercept, n.x + numbers, r->columns * sizeof *n.x);
+  }
+  return status;
+}
+
+scl_status csr_least_squares(const scl_problem *problem, const double *lambdas, size_t count,
+                             double tolerance, size_t most, scl_solution *const *out,
+                             scl_error *error) {
+  static const loss_choice square = {.loss = LOSS_SQUARE, .apart = true};
+  risk r;
+  double *descending;
+  scl_solution **sorted;
+  scl_status status = risk_open(&r, problem, &square, 0, error);
+  const csr_newton_task task = {.risk = &r, .tolerance = tolerance, .most = most};
+  if (status == SCL_STATUS_OK)
+    status = lambda_order(problem->host, lambdas, count, out, &descending, &sorted, error);
+  if (status == SCL_STATUS_OK) status = csr_newton_path(&task, descending, count, sorted, error);
+  for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
+    out[k]->gap = NAN;
+    if (out[k]->outcome == SCL_OUTCOME_LIMIT)
+      (void)snprintf(
+          out[k]->note, sizeof out[k]->note,
+          "the residual is %.3g of the right-hand side, %.3g was wanted: give %sa larger "
+          "lambda",
+          out[k]->residual, tolerance,
+          out[k]->iterations >= most ? "more max_iterations, or " : "");
+  }
+  return status;
+}
