@@ -99,7 +99,8 @@ static int plugin_settings(lua_State *L) {
 }
 
 /* core.solver_facts(solver) -> { path_option = the option that the solver takes many values of at
- * once, or nil, penalty = "none", "l2", "l1", "box" or "rkhs", wants_intercept = whether it fits a
+ * once, or nil, sparse_path_option = the same on sparse rows, penalty = "none", "l2", "l1", "box" or
+ * "rkhs", wants_intercept = whether it fits a
  * constant, makes_models = whether its models are not linear in the features, has_loss = whether it
  * states its loss, gives_means = whether that turns scores of a regression into means, by_sums =
  * whether it solves from the sums over rows alone, shares_tiles = whether processes can share its
@@ -108,11 +109,13 @@ static int solver_facts(lua_State *L) {
   static const char *const names[] = {"none", "l2", "l1", "box", "rkhs"};
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   const scl_penalty penalty = scl_solver_penalty(solver);
+  const char *path = scl_solver_path_option(solver);
   /* sums do not depend on the numbers of rows and features */
   const scl_problem sums = {.head = SCL_HEAD(scl_problem), .rows = 2, .features = 1, .exact = 2};
   lua_createtable(L, 0, 9);
   SCL_LUA_TEXTS(
-      L, {"path_option", scl_solver_path_option(solver)},
+      L, {"path_option", scl_solver_path_sparse_only(solver) ? NULL : path},
+      {"sparse_path_option", path},
       {"penalty", (unsigned)penalty < sizeof names / sizeof *names ? names[penalty] : "none"});
   SCL_LUA_BOOLEANS(
       L, {"wants_intercept", scl_solver_wants_intercept(solver)},

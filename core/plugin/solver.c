@@ -85,6 +85,11 @@ const char *scl_solver_path_option(const scl_instance *solver) {
   return ability == NULL ? NULL : ability->option;
 }
 
+bool scl_solver_path_sparse_only(const scl_instance *solver) {
+  const scl_ability_path *ability = scl_instance_ability(solver, SCL_ABILITY_PATH);
+  return ability != NULL && ability->sparse_only != 0;
+}
+
 /* ------------------------------------------------------------ solving */
 
 /* Check the numbers that a solution reports about the solve: not negative, and a residual that fits

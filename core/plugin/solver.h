@@ -31,6 +31,8 @@ bool scl_solver_needs_normal_alone(const scl_instance *solver, const scl_problem
 bool scl_solver_wants_intercept(const scl_instance *solver);
 /* The option that its path varies, or NULL if it has no path. */
 const char *scl_solver_path_option(const scl_instance *solver);
+/* Whether that is worth while on compressed sparse rows alone. */
+bool scl_solver_path_sparse_only(const scl_instance *solver);
 
 /* One solve (values NULL), or one for each of `count` values of the path option
  * (SCL_STATUS_UNSUPPORTED if there is none). Coefficients and intercepts are written to the

@@ -80,7 +80,7 @@ end
 --- for each value of the solver's option `lambda` (values = nil: one of the solver as it is).
 function candidates.fits(p, training, without, lambda, values)
   local solver = component.instance(p.solver)
-  if not values or core.solver_facts(solver).path_option == lambda then
+  if not values or core.solver_facts(solver).sparse_path_option == lambda then
     return core.solve(training, solver, without, values)
   end
   local fits = {}

@@ -98,8 +98,10 @@ end
 
 -- Splits the searched options into the solver's path option (many values at once) and the rest. A
 -- range from which random points are drawn cannot be a path.
-local function split_path(self, draws)
-  local path_name = core.solver_facts(component.instance(self.solver)).path_option
+local function split_path(self, ds, draws)
+  local facts = core.solver_facts(component.instance(self.solver))
+  local sparse = ds.X and ds.X.sparse and not self.features
+  local path_name = sparse and facts.sparse_path_option or facts.path_option
   local path, rest = nil, {}
   for _, one in ipairs(recipe.searched(self)) do
     if path_name and one.path == "solver." .. path_name
@@ -127,7 +129,7 @@ local function plan(self, ds, o, stored)
     local chosen
     if stored then stored.prefix = ("stages %d: "):format(i) end
     if not o.planned then p, chosen = automatic.fill(p, recipe.encoded(p, ds), stored) end
-    local path, rest = split_path(p, o.draws)
+    local path, rest = split_path(p, ds, o.draws)
     for _, choices in ipairs(o.draws and #rest > 0 and random(rest, o.draws, o.seed)
       or grid(rest)) do
       runs[#runs + 1] = { pipeline = p, stages = variant.choice, choices = choices, path = path,

@@ -567,7 +567,8 @@ const scl_plugin scullery_plugin = {
     SCL_INSTANCE(hinge, options),
     SCL_ABILITIES(
         {SCL_ABILITY_LOSS, &loss_ability},
-        SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = hinge_path),
+        SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = hinge_path,
+                  .sparse_only = 1),
         SCL_OFFER_BARE(SCL_ABILITY_CSR_ROWS, scl_ability_csr_rows),
         SCL_OFFER_BARE(SCL_ABILITY_ORDERED_ROWS, scl_ability_ordered_rows),
         SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective),

@@ -492,8 +492,10 @@ static const void *logistic_ability(const void *self, const char *id) {
   static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
   static const scl_ability_rows_apart apart = {SCL_HEAD(scl_ability_rows_apart)};
   static const scl_ability_csr_rows csr = {SCL_HEAD(scl_ability_csr_rows)};
-  static const scl_ability_path path = {
-      .head = SCL_HEAD(scl_ability_path), .option = "lambda", .solve = logistic_path};
+  static const scl_ability_path path = {.head = SCL_HEAD(scl_ability_path),
+                                        .option = "lambda",
+                                        .solve = logistic_path,
+                                        .sparse_only = 1};
   if (((const logistic *)self)->method != METHOD_LBFGS) return NULL;
   if (strcmp(id, SCL_ABILITY_CSR_ROWS) == 0) return &csr;
   if (strcmp(id, SCL_ABILITY_PATH) == 0) return &path;

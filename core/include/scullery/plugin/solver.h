@@ -196,6 +196,9 @@ typedef struct scl_ability_path {
   const char *option;
   scl_status (*solve)(const void *self, const scl_problem *problem, const double *values,
                       size_t count, scl_solution *const *out, scl_error *error);
+  /* Not 0: values share work on compressed sparse rows alone (scl_problem.csr). On other rows the
+   * host calls `solve` of the solver for each. */
+  uint32_t sparse_only, unused;
 } scl_ability_path;
 #define SCL_LEAST_ABILITY_PATH SCL_THROUGH(scl_ability_path, solve)
 

@@ -1,0 +1,219 @@
+-- Solvers that read sparse rows as they are: the optimum is that of the same rows with their zeros,
+-- found by another method; what must not change it; bad input.
+local lu = require "luaunit"
+local sc = require "scullery"
+local core = require "scullery.core"
+
+-- n x d rows of which about `share` of the numbers are not 0, and scores of hidden weights.
+local function rows_of(n, d, seed)
+  local drawn, X = sc.randn{ n, d, seed = seed }, sc.zeros(n, d)
+  for i = 1, n do
+    for j = 1, d do
+      if drawn:get(i, j) > 1.3 then X:set(i, j, drawn:get(i, j) - 1) end
+    end
+  end
+  local f = X * sc.randn{ d, 1, seed = seed + 1 } + 1.5 * sc.randn{ n, 1, seed = seed + 2 }
+  return X, f
+end
+
+local function labels(f, classes)
+  local y = {}
+  for i = 1, f:rows() do
+    y[i] = classes == 2 and (f[i] > 0.5 and "yes" or "no")
+      or f[i] > 1 and "high" or f[i] > -1 and "middle" or "low"
+  end
+  return y
+end
+
+-- The same rows twice: sparse and dense.
+local function pair(fields)
+  local dense, sparse = {}, {}
+  for key, value in pairs(fields) do dense[key], sparse[key] = value, value end
+  sparse.X = sc.matrix.csr(fields.X)
+  return sc.dataset(dense), sc.dataset(sparse)
+end
+
+local function objective(solver, ds, m)
+  local training <close> = core.training(core.source(ds.X, ds:targets()), {}, nil,
+    { classes = ds.task == "classification" and #ds.classes or 0, weights = ds.weights,
+      quiet = true })
+  local instance = require "scullery.compose.component".instance(solver)
+  return core.objective(training, instance, m:weights(), m:intercept())
+end
+
+local function loss_of_ridge(ds, m, lambda)
+  local e, sum, total = m:decision(ds.X) - ds.y, 0, 0
+  for i = 1, #ds do
+    local w = ds.weights and ds.weights:get(i, 1) or 1
+    sum, total = sum + w * e:get(i, 1) ^ 2, total + w
+  end
+  return sum / total / 2 + lambda / 2 * m:weights():norm() ^ 2
+end
+
+local function weights_of(n)
+  local w = sc.zeros(n, 1)
+  for i = 1, n do w:set(i, 1, i % 5) end
+  return w
+end
+
+local X, f = rows_of(600, 80, 1)
+
+-- ---------------------------------------------------------------- classes
+
+local makers = {
+  hinge = function(o) return sc.solver.hinge(o) end,
+  squared_hinge = function(o) o.loss = "squared_hinge" return sc.solver.hinge(o) end,
+  logistic = function(o) return sc.solver.logistic(o) end,
+}
+
+local function check_same(maker, dense, sparse, options, what)
+  local solver = maker(options)
+  local a, b = sc.pipeline{ solver }:fit(dense), sc.pipeline{ solver }:fit(sparse)
+  lu.assertEquals(a:info().status, "converged", what)
+  lu.assertEquals(b:info().status, "converged", what)
+  local at_a, at_b = objective(solver, dense, a), objective(solver, dense, b)
+  lu.assertAlmostEquals(at_b / at_a, 1, 1e-6, what)
+  return a, b
+end
+
+function TestTheOptimumIsThatOfTheDenseRows()
+  for name, maker in pairs(makers) do
+    for _, classes in ipairs{ 2, 3 } do
+      local dense, sparse = pair{ X = X, y = labels(f, classes), task = "classification" }
+      for _, lambda in ipairs{ 1e-1, 1e-3 } do
+        for _, intercept in ipairs{ true, false } do
+          check_same(maker, dense, sparse,
+            { lambda = lambda, tolerance = 2e-7, intercept = intercept, max_iterations = 20000 },
+            ("%s, %d classes, lambda %g, %s"):format(name, classes, lambda, intercept))
+        end
+      end
+    end
+  end
+end
+
+function TestRowsCountByTheirWeights()
+  local fields = { X = X, y = labels(f, 2), task = "classification", weights = weights_of(600) }
+  local dense, sparse = pair(fields)
+  for name, maker in pairs(makers) do
+    check_same(maker, dense, sparse, { lambda = 1e-2, tolerance = 2e-7, max_iterations = 20000 },
+      name)
+  end
+end
+
+function TestTheGapBoundsTheDistanceFromTheLeast()
+  local dense, sparse = pair{ X = X, y = labels(f, 2), task = "classification" }
+  for name, maker in pairs{ hinge = makers.hinge, squared_hinge = makers.squared_hinge } do
+    local best = sc.pipeline{ maker{ lambda = 1e-3, tolerance = 1e-8, max_iterations = 1e5 } }
+    best:fit(sparse)
+    for _, tolerance in ipairs{ 1e-1, 1e-2, 1e-3 } do
+      local solver = maker{ lambda = 1e-3, tolerance = tolerance }
+      local m = sc.pipeline{ solver }:fit(sparse)
+      local least, value = objective(solver, dense, best), objective(solver, dense, m)
+      lu.assertTrue(m:info().gap <= tolerance, name)
+      lu.assertTrue((value - least) / value <= m:info().gap + 1e-8, name)
+    end
+  end
+end
+
+function TestClassesOfOneSideNeedNoWeights()
+  local y = {}
+  for i = 1, 600 do y[i] = i == 1 and "no" or "yes" end
+  local weights = sc.ones(600, 1)
+  weights:set(1, 1, 0)
+  local _, sparse = pair{ X = X, y = y, task = "classification", weights = weights }
+  for _, name in ipairs{ "hinge", "squared_hinge" } do
+    local m = sc.pipeline{ makers[name]{ lambda = 1e-2 } }:fit(sparse)
+    lu.assertAlmostEquals(m:weights():norm(), 0, 1e-9, name)
+    lu.assertAlmostEquals(m:decision(X):get(7, 1), 1, 1e-2, name)
+  end
+end
+
+function TestTheSeedOrdersTheRows()
+  local _, sparse = pair{ X = X, y = labels(f, 2), task = "classification" }
+  local function weights(seed)
+    return sc.pipeline{ sc.solver.hinge{ lambda = 1e-2, tolerance = 1e-3, seed = seed } }
+      :fit(sparse):weights()
+  end
+  lu.assertTrue(weights(0) == weights(0))
+  lu.assertFalse(weights(0) == weights(1))
+end
+
+function TestEmptyRowsAndColumns()
+  local few = X:copy()
+  for j = 1, 80 do few:set(3, j, 0) end
+  for i = 1, 600 do few:set(i, 5, 0) end
+  local dense, sparse = pair{ X = few, y = labels(f, 2), task = "classification" }
+  for name, maker in pairs(makers) do
+    local _, b = check_same(maker, dense, sparse, { lambda = 1e-2, tolerance = 2e-7 }, name)
+    lu.assertEquals(b:weights():get(5, 1), 0, name)
+  end
+end
+
+function TestSeparableClassesWithoutAPenaltyAreSaid()
+  local y = {}
+  for i = 1, 600 do y[i] = X:get(i, 1) > 0 and "yes" or "no" end
+  local _, sparse = pair{ X = X, y = y, task = "classification" }
+  local m = sc.pipeline{ sc.solver.logistic{ lambda = 0, max_iterations = 30 } }:fit(sparse)
+  lu.assertEquals(m:info().status, "iterations exhausted")
+  lu.assertStrContains(m:info().note, "separable")
+end
+
+-- ---------------------------------------------------------------- squares
+
+function TestLeastSquares()
+  for _, weights in ipairs{ false, weights_of(600) } do
+    local dense, sparse = pair{ X = X, y = f, task = "regression", weights = weights or nil }
+    for _, lambda in ipairs{ 1e-1, 1e-4 } do
+      local best = loss_of_ridge(dense, sc.pipeline{ sc.solver.ridge{ lambda = lambda } }
+        :fit(dense), lambda)
+      for _, solver in ipairs{ sc.solver.ridge{ lambda = lambda },
+        sc.solver.cg{ lambda = lambda, tolerance = 1e-8 } } do
+        local m = sc.pipeline{ solver }:fit(sparse)
+        lu.assertEquals(m:info().status, "converged")
+        lu.assertAlmostEquals(loss_of_ridge(dense, m, lambda) / best, 1, 1e-9)
+      end
+    end
+  end
+end
+
+-- Beyond 2000 columns ridge takes no system.
+function TestRidgeOfManyColumns()
+  local n, d = 2100, 2050
+  local columns, values, starts, y = {}, {}, { 0 }, {}
+  local drawn = sc.rand{ n, 8, seed = 5 }
+  for i = 1, n do
+    local used = {}
+    for k = 1, 8 do used[math.floor(drawn:get(i, k) ^ 2 * d)] = true end
+    local list = {}
+    for j in pairs(used) do list[#list + 1] = j end
+    table.sort(list)
+    for _, j in ipairs(list) do
+      columns[#columns + 1], values[#values + 1] = j, 1 + j % 3
+    end
+    starts[i + 1] = #columns
+    y[i] = math.sin(i) + list[1] / d
+  end
+  local S = sc.matrix.csr{ rows = n, columns = d, starts = starts, indices = columns,
+    values = values }
+  local sparse = sc.dataset{ X = S, y = y, task = "regression" }
+  local m = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sparse)
+  local by_system = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3, form = "primal" } }:fit(sparse)
+  lu.assertEquals(m:info().status, "converged")
+  lu.assertTrue(m:info().iterations > 1)
+  lu.assertTrue((m:weights() - by_system:weights()):norm() < 1e-6 * by_system:weights():norm())
+end
+
+-- ---------------------------------------------------------------- searches
+
+function TestAPathFindsWhatSingleFitsFind()
+  local dense, sparse = pair{ X = X, y = labels(f, 2), task = "classification" }
+  local lambdas = sc.choose{ 1e-4, 1e-1, 1e-3, 1e-2 }
+  for name, maker in pairs(makers) do
+    local solver = maker{ lambda = lambdas, tolerance = 1e-5, max_iterations = 20000 }
+    local a = sc.pipeline{ solver }:search(dense, { folds = 3, seed = 1 })
+    local b = sc.pipeline{ solver }:search(sparse, { folds = 3, seed = 1 })
+    lu.assertEquals(b.choice["solver.lambda"], a.choice["solver.lambda"], name)
+  end
+end
+
+os.exit(lu.LuaUnit.run(), true)
