@@ -16,7 +16,7 @@
 #include "shared/lambda_order.h"
 #include "shared/row_total.h"
 #include "shared/solver_options.h"
-#include "solver/hinge/sparse.h"
+#include "sparse.h"
 
 typedef struct hinge {
   risk_solver risk;

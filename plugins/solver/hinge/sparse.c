@@ -24,8 +24,8 @@
  * whose terms as a pass meets them say when it is worth while to measure it, and how fast it falls:
  * where that is slowly, steps on many duals at a time go between (sparse_face.c). Several lambdas,
  * largest first: each begins with the duals of the one before. */
-#include "solver/hinge/sparse.h"
-#include "solver/hinge/hinge.h"
+#include "sparse.h"
+#include "hinge.h"
 
 static scl_status sparse_open(sparse_machine *m, const sparse_hinge *self, scl_error *error) {
   const scl_problem *problem = self->risk->problem;

@@ -1,6 +1,6 @@
 /* Dual coordinate descent of a class on sparse rows: passes, and the gap. The problem and its
  * symbols are in sparse.c. */
-#include "solver/hinge/sparse.h"
+#include "sparse.h"
 
 /* Rows whose entries are asked for early. */
 enum { AHEAD = 6 };

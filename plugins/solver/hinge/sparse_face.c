@@ -7,7 +7,7 @@
  * many rows are alike. Then s + t d is cut to the bounds, with the first t of 1, 1/2, ... that
  * raises it. Passes of descent, which find the face, and such steps alternate (More and Toraldo
  * 1991, with descent for their projected gradients). */
-#include "solver/hinge/sparse.h"
+#include "sparse.h"
 
 /* The gradient on the face at the present point. Returns the number of its rows. */
 static size_t face_rest(const sparse_machine *m, sparse_class *k) {

@@ -2,9 +2,9 @@
  * time, and by Newton's method on sparse rows, all classes together (shared/csr_newton.h). The gap
  * is that of the dual point that the slopes at the best constant give: ||g||^2/(2 lambda), g the
  * gradient in a. */
+#include "hinge.h"
 #include "shared/csr_newton.h"
 #include "shared/lbfgs.h"
-#include "solver/hinge/hinge.h"
 
 #include <stdio.h>
 

@@ -10,6 +10,7 @@
  * have left out come back when the optimality conditions are checked over all. It ends on the
  * duality gap, as a share of the objective at a = 0. */
 #include "lasso.h"
+#include "shared/csr_rows.h"
 #include "shared/lambda_order.h"
 #include "shared/losses.h"
 #include "shared/mean_loss.h"
@@ -165,6 +166,22 @@ static scl_status solve_sums(const lasso *self, const scl_problem *problem, cons
 
 /* ------------------------------------------------------------ a path */
 
+/* Sparse rows of many columns: a matrix of D x D would not be sparse. */
+static bool lasso_by_columns(const scl_problem *problem) {
+  enum { MANY = 200 };
+  return csr_is(problem) && problem->features > MANY;
+}
+
+static scl_status solve_sparse(const lasso *self, const scl_problem *problem, const double *lambdas,
+                               size_t count, scl_solution *const *out, scl_error *error) {
+  const lasso_sparse sparse = {.l1_ratio = self->l1_ratio,
+                               .tolerance = self->tolerance,
+                               .ratio = PATH_RATIO,
+                               .rough = PATH_TOLERANCE,
+                               .most = self->max_iterations};
+  return lasso_sparse_path(&sparse, problem, lambdas, count, out, error);
+}
+
 /* Solves the lambdas in descending order as one path. */
 static scl_status path(const void *self, const scl_problem *problem, const double *values,
                        size_t count, scl_solution *const *out, scl_error *error) {
@@ -174,7 +191,8 @@ static scl_status path(const void *self, const scl_problem *problem, const doubl
   const scl_status status =
       lambda_order(problem->host, values, count, out, &lambdas, &sorted, error);
   if (status != SCL_STATUS_OK) return status;
-  return solve_sums(self, problem, lambdas, count, sorted, error);
+  return lasso_by_columns(problem) ? solve_sparse(self, problem, lambdas, count, sorted, error)
+                                   : solve_sums(self, problem, lambdas, count, sorted, error);
 }
 
 static scl_status lasso_solve(const void *self, const scl_problem *problem, scl_solution *out,
@@ -202,8 +220,8 @@ static scl_penalty lasso_penalty(const void *self) {
 
 static int32_t lasso_normal_alone(const void *self, const scl_problem *problem,
                                   const double *values, size_t count, int32_t weighted) {
-  (void)self, (void)problem, (void)weighted, (void)values, (void)count;
-  return 1;
+  (void)self, (void)weighted, (void)values, (void)count;
+  return !lasso_by_columns(problem);
 }
 
 /* The steps of an active set that ends with a quarter of the features are typical: each feature
@@ -222,6 +240,7 @@ static const scl_ability abilities[] = {
     SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = path),
     SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = lasso_penalty),
     SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = lasso_normal_alone),
+    SCL_OFFER_BARE(SCL_ABILITY_CSR_ROWS, scl_ability_csr_rows),
     SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = lasso_objective),
     SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = lasso_cost),
     {NULL, NULL}};

@@ -64,4 +64,17 @@ typedef struct active_state {
 scl_status active_set_solve(active_set *q, const separable *r, const scl_problem *problem,
                             double target, size_t most, active_state *s, scl_error *error);
 
+/* ------------------------------------------------------------ sparse.c */
+
+typedef struct lasso_sparse {
+  double l1_ratio, tolerance;
+  double ratio, rough; /* between the lambdas on the way to the first; the tolerance there */
+  size_t most;         /* passes at each lambda */
+} lasso_sparse;
+
+/* Sparse rows, for `count` lambdas that descend. */
+scl_status lasso_sparse_path(const lasso_sparse *self, const scl_problem *problem,
+                             const double *lambdas, size_t count, scl_solution *const *out,
+                             scl_error *error);
+
 #endif

@@ -453,7 +453,7 @@ static scl_status logistic_path(const void *instance, const scl_problem *problem
   logistic self = *(const logistic *)instance;
   risk r;
   scl_status status = SCL_STATUS_OK;
-  if (csr_is(problem)) {
+  if (csr_is(problem) && self.method == METHOD_LBFGS) {
     status = loss_check(&self.risk.loss, problem, error);
     if (status == SCL_STATUS_OK)
       status = risk_open(&r, problem, &self.risk.loss, self.risk.lambda, error);
@@ -492,13 +492,8 @@ static const void *logistic_ability(const void *self, const char *id) {
   static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
   static const scl_ability_rows_apart apart = {SCL_HEAD(scl_ability_rows_apart)};
   static const scl_ability_csr_rows csr = {SCL_HEAD(scl_ability_csr_rows)};
-  static const scl_ability_path path = {.head = SCL_HEAD(scl_ability_path),
-                                        .option = "lambda",
-                                        .solve = logistic_path,
-                                        .sparse_only = 1};
   if (((const logistic *)self)->method != METHOD_LBFGS) return NULL;
   if (strcmp(id, SCL_ABILITY_CSR_ROWS) == 0) return &csr;
-  if (strcmp(id, SCL_ABILITY_PATH) == 0) return &path;
   if (strcmp(id, SCL_ABILITY_ROWS_APART) == 0) return &apart;
   return strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0 ? &sparse : NULL;
 }
@@ -521,6 +516,8 @@ const scl_plugin scullery_plugin = {
     SCL_INSTANCE(logistic, options),
     SCL_ABILITIES(
         {SCL_ABILITY_LOSS, &loss_ability},
+        SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = logistic_path,
+                  .sparse_only = 1),
         SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = risk_objective),
         SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = logistic_cost)),
     .create = logistic_create,
