@@ -131,7 +131,7 @@ static int model_decide(lua_State *L) {
 
 /* ------------------------------------------------------------ what a solver declares */
 
-/* checker.solver_facts(solver) -> {float32, sparse, penalty, loss = whether it has one,
+/* checker.solver_facts(solver) -> {float32, sparse, csr, penalty, loss = whether it has one,
  * objective, path = its option, intercept = whether it asks for one, models} */
 static int solver_facts(lua_State *L) {
   static const char *const penalties[] = {"none", "l2", "l1", "box", "rkhs"};
@@ -141,6 +141,7 @@ static int solver_facts(lua_State *L) {
   lua_newtable(L);
   scl_lua_set_boolean(L, "float32", scl_solver_takes(solver, SCL_DTYPE_FLOAT32));
   scl_lua_set_boolean(L, "sparse", scl_solver_reads_sparse(solver));
+  scl_lua_set_boolean(L, "csr", scl_solver_reads_csr(solver));
   scl_lua_set_boolean(L, "loss", scl_solver_has_loss(solver));
   scl_lua_set_boolean(L, "objective", scl_instance_ability(solver, SCL_ABILITY_OBJECTIVE) != NULL);
   scl_lua_set_boolean(L, "intercept", scl_solver_wants_intercept(solver));

@@ -7,8 +7,8 @@
 
 #include "learn/model.h"
 
-enum { SCL_WATCHED_VERBS = 14 };
-/* Their names, "responses", "walk" ... "held". */
+enum { SCL_WATCHED_VERBS = 15 };
+/* Their names, "responses", "walk" ... "sparse_rows". */
 extern const char *const scl_watched_verbs[SCL_WATCHED_VERBS];
 
 typedef struct scl_watch {

@@ -87,6 +87,7 @@ static scl_status turn_copies(const scl_watched_visit *v, copies *c, scl_rows *r
   scl_guarded room;
   rows->features.data = NULL;
   rows->columns = NULL;
+  rows->csr = NULL;
   SCL_TRY(copy_rows(c, rows, v->w->s.problem.targets, error));
   SCL_TRY(scl_guarded_create(bytes, false, &room, error));
   memcpy(room.bytes, scores, bytes);

@@ -18,12 +18,13 @@ typedef enum verb {
   PROGRESS,
   HOLD_OUT,
   HELD,
-  TOTAL
+  TOTAL,
+  SPARSE_ROWS
 } verb;
 
 const char *const scl_watched_verbs[SCL_WATCHED_VERBS] = {
-    "responses", "walk",       "normal",    "dual",     "gram",     "product", "adjoint",
-    "sweep",     "reweighted", "minibatch", "progress", "hold_out", "held",    "total"};
+    "responses",  "walk",      "normal",   "dual",     "gram", "product", "adjoint",    "sweep",
+    "reweighted", "minibatch", "progress", "hold_out", "held", "total",   "sparse_rows"};
 
 void scl_watched_blame(watched *w, const char *format, ...) {
   va_list arguments;
@@ -156,6 +157,13 @@ static scl_status watched_total(const scl_problem *problem, const double *values
   return leave(w, w->plain.total(problem, values, count, k, sums, error));
 }
 
+static scl_status watched_sparse_rows(const scl_problem *problem, scl_const_csr *out,
+                                      scl_error *error) {
+  watched *w = watched_of(problem);
+  SCL_TRY(enter(w, SPARSE_ROWS, error));
+  return leave(w, w->plain.sparse_rows(problem, out, error));
+}
+
 /* ------------------------------------------------------------ those that show rows */
 
 static scl_status watched_walk(const scl_problem *problem, scl_visit visit, void *context,
@@ -210,4 +218,5 @@ void scl_watched_verbs_set(watched *w) {
   p->hold_out = watched_hold_out;
   p->held = watched_held;
   p->total = watched_total;
+  p->sparse_rows = watched_sparse_rows;
 }

@@ -68,6 +68,31 @@ static inline void csr_add(const scl_const_csr *x, size_t i, double factor, doub
       a[x->columns[k]] += factor * ((const double *)x->values)[k];
 }
 
+/* The sparse rows of a block; NULL: it has another form. */
+static inline const scl_const_csr *csr_of_rows(const scl_rows *rows) {
+  return SCL_HAS(rows, csr) ? rows->csr : NULL;
+}
+
+/* a (d) += factor x_i of row i of a block of float64 numbers, dense or sparse; to (d) = x_i. */
+static inline void csr_add_row(const scl_rows *rows, size_t i, size_t d, double factor, double *a) {
+  const scl_const_csr *csr = csr_of_rows(rows);
+  const double *from = rows->features.data;
+  if (csr != NULL)
+    csr_add(csr, i, factor, a);
+  else
+    for (size_t j = 0; j < d; j++)
+      a[j] += factor * from[(ptrdiff_t)i * rows->features.row_stride + (ptrdiff_t)j];
+}
+static inline void csr_copy_row(const scl_rows *rows, size_t i, size_t d, double *to) {
+  const double *from = rows->features.data;
+  if (csr_of_rows(rows) == NULL) {
+    memcpy(to, from + (ptrdiff_t)i * rows->features.row_stride, d * sizeof *to);
+    return;
+  }
+  memset(to, 0, d * sizeof *to);
+  csr_add(csr_of_rows(rows), i, 1, to);
+}
+
 /* out (k) = x_i'a, a D x k */
 static inline void csr_scores(const scl_const_csr *x, size_t i, const double *a, size_t k,
                               double *out) {

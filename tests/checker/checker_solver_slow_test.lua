@@ -4,29 +4,29 @@ local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 
-local all_models = " path penalty sparse start objective optimal stationary loss estimate \z
+local all_models = " csr path penalty sparse start objective optimal stationary loss estimate \z
   tolerance"
 local no_models = " save decide damaged"
 
 local skipped = {
   adaboost = "intercept limit simpler targets" .. all_models,
   boosting = "limit simpler" .. all_models:gsub(" loss", ""),
-  box = "stationary estimate path sparse" .. no_models,
+  box = "csr stationary estimate path sparse" .. no_models,
   cg = "estimate loss objective optimal path" .. no_models,
-  erm = "stationary estimate path" .. no_models,
+  erm = "csr stationary estimate path" .. no_models,
   hinge = "stationary estimate sparse targets" .. no_models,
-  huber = "estimate objective optimal path sparse" .. no_models,
+  huber = "csr estimate objective optimal path sparse" .. no_models,
   kernel_ridge = "limit" .. all_models:gsub(" path", ""),
   knn = "intercept limit simpler" .. all_models,
   lasso = "stationary estimate loss sparse" .. no_models,
   logistic = "stationary estimate targets" .. no_models,
-  optimal_stepsize = "estimate intercept limit objective optimal path penalty simpler sparse \z
+  optimal_stepsize = "csr estimate intercept limit objective optimal path penalty simpler sparse \z
     start stationary tolerance" .. no_models,
   ridge = "stationary limit loss objective optimal sparse tolerance" .. no_models,
-  sfgd = "stationary estimate intercept limit objective optimal path penalty simpler sparse start \z
+  sfgd = "csr stationary estimate intercept limit objective optimal path penalty simpler sparse start \z
     tolerance" .. no_models,
-  svm = "estimate intercept limit loss objective optimal path penalty sparse start stationary",
-  trimmed = "stationary estimate loss objective optimal path sparse tolerance" .. no_models,
+  svm = "csr estimate intercept limit loss objective optimal path penalty sparse start stationary",
+  trimmed = "csr stationary estimate loss objective optimal path sparse tolerance" .. no_models,
 }
 
 -- The same for tests of sizes and endings.

@@ -191,6 +191,53 @@ local function sparse(t)
   end
 end
 
+-- The rows of a matrix with 0 in place of the numbers near 0, and a row and a column of zeros.
+local function thinned(X)
+  local thin = X:copy()
+  for i = 1, X:rows() do
+    for j = 1, X:cols() do
+      if i == 2 or j == 2 or math.abs(X:get(i, j)) < 0.8 then thin:set(i, j, 0) end
+    end
+  end
+  return thin
+end
+
+-- Weights 0, 1, 2, 3 of the rows.
+local function some_weights(X)
+  local i = -1
+  return X:column(1):map(function()
+    i = i + 1
+    return i % 4
+  end)
+end
+
+-- Rows that are refused with their zeros, as some forms do with weights, may be refused without.
+local function check_csr(t, component, problem, label)
+  if problems.refused(problems.solve(component, problem)) then return end
+  local dense = problems.solved(t, component, problem, label .. ", rows with their zeros")
+  local thin = problems.solved(t, component, problems.with(problem, { csr = true }),
+    label .. ", compressed sparse rows")
+  problems.same(t, dense.predictions, thin.predictions, problems.slack(dense, thin),
+    "%s, compressed sparse rows and the same with their zeros", label)
+end
+
+local function csr(t)
+  if not problems.facts(t.subject:make()).csr then
+    t:skip("it does not read compressed sparse rows (SCL_ABILITY_CSR_ROWS)")
+  end
+  for one in problems.variants(t) do
+    for _, case in ipairs(one.cases) do
+      if not case.problem.T then
+        local rows = problems.with(case.problem,
+          { X = thinned(case.problem.X), Z = thinned(case.problem.Z) })
+        check_csr(t, one.exact, rows, case.label)
+        rows = problems.with(rows, { weights = some_weights(rows.X) })
+        check_csr(t, one.exact, rows, case.label .. ", weights")
+      end
+    end
+  end
+end
+
 return {
   { name = "blocks", about = "blocks of 1, 17 and all rows, kept or not: the same predictions",
     run = blocks, seconds = 60 },
@@ -203,4 +250,6 @@ return {
     run = penalty },
   { name = "start", about = "another point to start from ends at the same solution", run = start },
   { name = "sparse", about = "sparse rows are the same rows without their zeros", run = sparse },
+  { name = "csr", about = "compressed sparse rows, with weights and without, give the predictions \z
+    of the same rows with their zeros", run = csr, seconds = 60 },
 }

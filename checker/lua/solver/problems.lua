@@ -1,7 +1,7 @@
 --- Small problems for solvers, and what solvers make of them: a problem is a table { X, Y =
 --- matrices, classes = 0 | 2 | 3 ..., weights = n x 1, Z = rows to predict, T = features of a map
 --- with a kernel K (absent: the rows are the features), dtype, block, allowance, cells = features
---- of sc.features with cells of a grid }.
+--- of sc.features with cells of a grid, csr = true: the rows are compressed sparse rows }.
 local core = require "scullery_checker.core"
 local options = require "scullery.base.options"
 local components = require "scullery.compose.component"
@@ -60,7 +60,8 @@ local function map_of(problem)
 end
 
 local function training_of(problem, map)
-  return core.training(core.source(problem.X, problem.Y), {}, map, { classes = problem.classes,
+  local X = problem.csr and require "scullery".matrix.csr(problem.X) or problem.X
+  return core.training(core.source(X, problem.Y), {}, map, { classes = problem.classes,
     dtype = problem.dtype, block = problem.block, weights = problem.weights, quiet = true,
     allowance = problem.allowance })
 end

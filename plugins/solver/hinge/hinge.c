@@ -218,10 +218,8 @@ static void draw_orders(const chunk *k) {
 static scl_status visit_descent(void *context, const scl_rows *rows, scl_error *error) {
   machine *m = context;
   const size_t d = m->problem->features;
-  const double *from = rows->features.data;
   for (size_t i = 0; i < rows->count; i++) {
-    memcpy(m->phi + m->filled++ * d, from + (ptrdiff_t)i * rows->features.row_stride,
-           d * sizeof *from);
+    csr_copy_row(rows, i, d, m->phi + m->filled++ * d);
     const size_t seen = rows->first + i + 1;
     if (m->filled < CHUNK_ROWS && seen < m->problem->rows) continue;
     chunk k = {.m = m, .first = seen - m->filled, .count = m->filled};
@@ -328,11 +326,11 @@ static void choose_part(machine *m, size_t j) {
   m->parts[j].delta = fmax(1e-3, w->violation);
 }
 
-/* Row i of the problem becomes the next row of part j. */
-static void take_row(machine *m, size_t j, size_t i, const double *phi) {
+/* Row i of the problem, in this block, becomes the next row of part j. */
+static void take_row(machine *m, size_t j, size_t i, const scl_rows *rows) {
   const size_t c = m->problem->targets, at = m->next[j]++;
   hinge_part *part = &m->parts[j];
-  memcpy(part->rows + at * part->order, phi, part->order * sizeof *phi);
+  csr_copy_row(rows, i - rows->first, part->order, part->rows + at * part->order);
   part->y[at] = m->risk.targets[i * c + j];
   part->p[at] = m->risk.weights[i] / m->risk.total;
   part->s[at] = m->duals[i * c + j] / m->upper[i];
@@ -342,13 +340,12 @@ static void take_row(machine *m, size_t j, size_t i, const double *phi) {
 static scl_status visit_working(void *context, const scl_rows *rows, scl_error *error) {
   machine *m = context;
   const size_t n = m->problem->rows;
-  const double *from = rows->features.data;
   (void)error;
   for (size_t j = m->from; j < m->until; j++)
     while (m->next[j] < m->parts[j].count) {
       const size_t i = m->chosen[j * n + m->next[j]];
       if (i >= rows->first + rows->count) break;
-      take_row(m, j, i, from + (ptrdiff_t)(i - rows->first) * rows->features.row_stride);
+      take_row(m, j, i, rows);
     }
   return SCL_STATUS_OK;
 }
@@ -489,40 +486,60 @@ static scl_status hinge_iterate(machine *m, scl_solution *out, scl_error *error)
 
 /* ------------------------------------------------------------ the plugin */
 
-/* Dense rows and the hinge. */
-static scl_status hinge_solve_dense(const hinge *self, const scl_problem *problem,
-                                    scl_solution *out, scl_error *error) {
-  machine m;
-  const scl_status status = open_machine(&m, self, problem, out, error);
-  return status == SCL_STATUS_OK ? hinge_iterate(&m, out, error) : status;
+/* The method of this file, for each of `count` lambdas, or those whose gap is too large. */
+static scl_status solve_dense(hinge self, const scl_problem *problem, const double *lambdas,
+                              size_t count, bool again, scl_solution *const *out,
+                              scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
+    machine m;
+    if (again && out[k]->outcome == SCL_OUTCOME_CONVERGED) continue;
+    out[k]->note[0] = 0;
+    self.risk.lambda = lambdas[k];
+    status = open_machine(&m, &self, problem, out[k], error);
+    if (status == SCL_STATUS_OK) status = hinge_iterate(&m, out[k], error);
+  }
+  return status;
+}
+
+/* Sparse rows of few columns go by the method of this file, a few rows at a time with their zeros;
+ * of some more columns where the other one takes many passes. */
+enum { FEW_COLUMNS = 300, SOME_COLUMNS = 4000, MANY_PASSES = 500 };
+
+static scl_status solve_sparse(const hinge *self, risk *r, const double *lambdas, size_t count,
+                               scl_solution *const *out, scl_error *error) {
+  const scl_problem *problem = r->problem;
+  const bool some = problem->features <= SOME_COLUMNS;
+  const size_t most = self->max_iterations;
+  const sparse_hinge sparse = {.risk = r,
+                               .tolerance = self->tolerance,
+                               .most = some && most > MANY_PASSES ? MANY_PASSES : most,
+                               .seed = self->seed};
+  const scl_status status = sparse_hinge_path(&sparse, lambdas, count, out, error);
+  return status == SCL_STATUS_OK && some && most > MANY_PASSES
+             ? solve_dense(*self, problem, lambdas, count, true, out, error)
+             : status;
 }
 
 /* On sparse rows the solutions of a path have warm starts. */
 static scl_status hinge_path(const void *instance, const scl_problem *problem, const double *values,
                              size_t count, scl_solution *const *out, scl_error *error) {
-  hinge self = *(const hinge *)instance;
+  const hinge *self = instance;
   risk r;
   double *lambdas;
   scl_solution **sorted;
-  scl_status status = loss_check(&self.risk.loss, problem, error);
+  scl_status status = loss_check(&self->risk.loss, problem, error);
   if (status == SCL_STATUS_OK)
     status = lambda_order(problem->host, values, count, out, &lambdas, &sorted, error);
   if (status != SCL_STATUS_OK) return status;
-  if (self.loss == HINGE_PLAIN && !csr_is(problem)) {
-    for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
-      self.risk.lambda = lambdas[k];
-      status = hinge_solve_dense(&self, problem, sorted[k], error);
-    }
-    return status;
-  }
-  status = risk_open(&r, problem, &self.risk.loss, self.risk.lambda, error);
+  if (self->loss == HINGE_PLAIN && (!csr_is(problem) || problem->features <= FEW_COLUMNS))
+    return solve_dense(*self, problem, lambdas, count, false, sorted, error);
+  status = risk_open(&r, problem, &self->risk.loss, self->risk.lambda, error);
   if (status != SCL_STATUS_OK) return status;
   const hinge_squared squared = {
-      .risk = &r, .tolerance = self.tolerance, .most = self.max_iterations};
-  const sparse_hinge sparse = {
-      .risk = &r, .tolerance = self.tolerance, .most = self.max_iterations, .seed = self.seed};
-  return self.loss == HINGE_SQUARED ? hinge_squared_path(&squared, lambdas, count, sorted, error)
-                                    : sparse_hinge_path(&sparse, lambdas, count, sorted, error);
+      .risk = &r, .tolerance = self->tolerance, .most = self->max_iterations};
+  return self->loss == HINGE_SQUARED ? hinge_squared_path(&squared, lambdas, count, sorted, error)
+                                     : solve_sparse(self, &r, lambdas, count, sorted, error);
 }
 
 static scl_status hinge_solve(const void *instance, const scl_problem *problem, scl_solution *out,

@@ -16,6 +16,7 @@
  *
  * Directions in which G vanishes to working precision are left out: there Phi does, too. */
 #include "ridge.h"
+#include "shared/csr_rows.h"
 
 #include <float.h>
 
@@ -158,12 +159,16 @@ static scl_status loo_part(void *context, const scl_rows *rows, void *sums, scl_
   const scl_host *host = w->problem->host;
   const size_t d = w->spectrum->order, r = w->spectrum->count, c = w->problem->targets,
                k = w->count, count = rows->count;
-  const ptrdiff_t stride = rows->features.row_stride;
-  const double *phi = rows->features.data;
-  double *p = host->scratch((count * (r + k + k * c) + c) * sizeof *p);
+  const bool sparse = csr_of_rows(rows) != NULL;
+  const ptrdiff_t stride = sparse ? (ptrdiff_t)d : rows->features.row_stride;
+  double *p = host->scratch((count * (r + k + k * c + (sparse ? d : 0)) + c) * sizeof *p);
   if (p == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for leave-one-out");
-  double *leverage = p + count * r, *scores = leverage + count * k, *left = scores + count * k * c;
+  double *leverage = p + count * r, *scores = leverage + count * k, *left = scores + count * k * c,
+         *dense = left + c;
+  const double *phi = sparse ? dense : rows->features.data;
+  for (size_t i = 0; sparse && i < count; i++)
+    csr_copy_row(rows, i, d, dense + i * d);
   host->dense->gemm(0, 1, count, r, d, 1, phi, stride, w->spectrum->directions, (ptrdiff_t)d, 0, p,
                     (ptrdiff_t)r);
   for (size_t i = 0; i < count; i++)
@@ -206,10 +211,7 @@ static scl_status loo_part_means(void *context, const scl_rows *rows, void *stat
   (void)error;
   for (size_t i = 0; i < rows->count; i++) {
     const double weight = rows->weights == NULL ? 1 : rows->weights[i];
-    const double *phi =
-        (const double *)rows->features.data + (ptrdiff_t)i * rows->features.row_stride;
-    for (size_t j = 0; j < d; j++)
-      sums[j] += weight * phi[j];
+    csr_add_row(rows, i, d, weight, sums);
     for (size_t j = 0; j < c; j++)
       sums[d + j] += weight * rows->targets[i * c + j];
   }

@@ -56,7 +56,7 @@ local function weights_of(n)
   return w
 end
 
-local X, f = rows_of(600, 80, 1)
+local X, f = rows_of(600, 320, 1)
 
 -- ---------------------------------------------------------------- classes
 
@@ -140,7 +140,7 @@ end
 
 function TestEmptyRowsAndColumns()
   local few = X:copy()
-  for j = 1, 80 do few:set(3, j, 0) end
+  for j = 1, 320 do few:set(3, j, 0) end
   for i = 1, 600 do few:set(i, 5, 0) end
   local dense, sparse = pair{ X = few, y = labels(f, 2), task = "classification" }
   for name, maker in pairs(makers) do
@@ -201,6 +201,46 @@ function TestRidgeOfManyColumns()
   lu.assertEquals(m:info().status, "converged")
   lu.assertTrue(m:info().iterations > 1)
   lu.assertTrue((m:weights() - by_system:weights()):norm() < 1e-6 * by_system:weights():norm())
+end
+
+-- ---------------------------------------------------------------- lasso
+
+local function loss_of_lasso(ds, m, lambda, ratio)
+  local a, sum = m:weights(), 0
+  for j = 1, a:rows() do sum = sum + math.abs(a:get(j, 1)) end
+  return loss_of_ridge(ds, m, lambda * (1 - ratio)) + lambda * ratio * sum
+end
+
+-- 250 columns: with fewer it goes by sums.
+function TestLasso()
+  local Z, g = rows_of(500, 250, 11)
+  for _, weights in ipairs{ false, weights_of(500) } do
+    for _, ratio in ipairs{ 1, 0.5 } do
+      local dense, sparse = pair{ X = Z, y = g, task = "regression", weights = weights or nil }
+      for _, lambda in ipairs{ 0.3, 0.03, 0.003 } do
+        for _, intercept in ipairs{ true, false } do
+          local solver = sc.solver.lasso{ lambda = lambda, l1_ratio = ratio, tolerance = 1e-8,
+            intercept = intercept }
+          local a, b = sc.pipeline{ solver }:fit(dense), sc.pipeline{ solver }:fit(sparse)
+          local what = ("lambda %g, l1_ratio %g, %s"):format(lambda, ratio, intercept)
+          lu.assertEquals(b:info().status, "converged", what)
+          lu.assertTrue(b:info().gap <= 1e-8, what)
+          lu.assertAlmostEquals(loss_of_lasso(dense, b, lambda, ratio)
+            / loss_of_lasso(dense, a, lambda, ratio), 1, 1e-6, what)
+          lu.assertAlmostEquals((a:predict(Z) - b:predict(Z)):norm() / a:predict(Z):norm(), 0,
+            1e-3, what)
+        end
+      end
+    end
+  end
+end
+
+function TestLassoLeavesOutWhatALargeLambdaDoes()
+  local Z, g = rows_of(500, 250, 11)
+  local _, sparse = pair{ X = Z, y = g, task = "regression" }
+  local m = sc.pipeline{ sc.solver.lasso{ lambda = 1e3 } }:fit(sparse)
+  lu.assertEquals(m:weights():norm(), 0)
+  lu.assertAlmostEquals(m:predict(Z):get(1, 1), g:mean(), 1e-12)
 end
 
 -- ---------------------------------------------------------------- searches
