@@ -157,14 +157,9 @@ static double column_move(column_descent *c, size_t j) {
   return whole / 2 * by * by;
 }
 
-size_t column_passes(column_descent *c, double least, size_t most) {
-  size_t passes = 0;
-  double gain = INFINITY;
-  while (passes < most && gain > least) {
-    gain = 0;
-    for (size_t at = 0; at < c->count; at++)
-      gain += column_move(c, c->places[at]);
-    passes++;
-  }
-  return passes;
+double column_pass(column_descent *c) {
+  double gain = 0;
+  for (size_t at = 0; at < c->count; at++)
+    gain += column_move(c, c->places[at]);
+  return gain;
 }

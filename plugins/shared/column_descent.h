@@ -18,6 +18,12 @@ typedef struct csc_columns {
 scl_status csc_of(const scl_host *host, const scl_const_csr *rows, csc_columns *out,
                   scl_error *error);
 
+/* out (n) += factor times column j */
+static inline void column_add(const csc_columns *x, size_t j, double factor, double *out) {
+  for (int64_t k = x->starts[j]; k < x->starts[j + 1]; k++)
+    out[x->places[k]] += factor * x->values[k];
+}
+
 typedef struct column_row {
   double share, rest; /* h_i, r_i = t_i - x_i'a */
 } column_row;
@@ -50,8 +56,7 @@ double column_square(const column_descent *c);
 /* The columns that are not 0, and those whose slopes are above l1: to be looked at. */
 void column_choose(column_descent *c);
 
-/* Passes over these until one lowers the objective by at most `least`, or `most` of them. Returns
- * their number. */
-size_t column_passes(column_descent *c, double least, size_t most);
+/* A pass over these. Returns by how much it lowers the objective, at least. */
+double column_pass(column_descent *c);
 
 #endif

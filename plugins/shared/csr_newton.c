@@ -76,9 +76,12 @@ static scl_status newton_task(void *context, size_t task, scl_error *error) {
  * losses there. */
 static scl_status newton_scores(const csr_newton *n, const double *x, double *scores, bool slopes,
                                 scl_error *error) {
-  newton_job job = {.n = n, .x = x, .scores = scores, .slopes = slopes};
-  return n->risk->problem->host->parallel((n->rows.rows + NEWTON_TASK - 1) / NEWTON_TASK,
-                                          newton_task, &job, error);
+  const bool own = n->risk->rows == NULL; /* others may not run on several threads */
+  newton_job job = {.n = n, .x = x, .scores = scores, .slopes = slopes && own};
+  const scl_status status = n->risk->problem->host->parallel(
+      (n->rows.rows + NEWTON_TASK - 1) / NEWTON_TASK, newton_task, &job, error);
+  if (status != SCL_STATUS_OK || own || !slopes) return status;
+  return risk_slopes(n->risk, 0, n->rows.rows, scores, error);
 }
 
 static void newton_adjoint_rows(const void *context, const scl_const_csr *x, size_t first,

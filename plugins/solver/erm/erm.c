@@ -9,6 +9,7 @@
  *   newton    losses with a curvature, and losses with kinks; D x D systems (newton.c)
  *   lbfgs     every loss; a sweep an iteration, all targets together (lbfgs.c)
  *   proximal  every loss, with l1 or elastic (proximal.c)
+ *   sparse    on compressed sparse rows, losses with a curvature or with kinks (sparse.c)
  *
  * each of them within rounds of multipliers where the loss has kinks (multipliers.c).
  *
@@ -328,6 +329,11 @@ static scl_status erm_choose(const erm *self, const erm_loss *loss, const scl_pr
                              erm_method *out, scl_error *error) {
   const bool able = loss->curvature || loss->facts.flags & SCL_LOSS_KINKS;
   *out = self->penalty != ERM_L2 ? erm_proximal : erm_lbfgs;
+  if (csr_is(problem) && self->method == ERM_AUTO && able) {
+    if (self->penalty == ERM_L2) *out = erm_sparse_newton;
+    if (self->penalty != ERM_L2 && loss->curvature) *out = erm_sparse_columns;
+    return SCL_STATUS_OK;
+  }
   if (self->method == ERM_NEWTON && !able)
     return problem->host->fail(error, SCL_STATUS_UNSUPPORTED,
                                "method = \"newton\" needs a loss with a curvature, which loss.%s "
@@ -358,7 +364,7 @@ static scl_status erm_solve(const void *instance, const scl_problem *problem, sc
   out->tolerance = self->tolerance;
   out->residual = out->gap = 0;
   out->iterations = 0;
-  if (method == erm_newton || c == 1) {
+  if ((method != erm_lbfgs && method != erm_proximal) || c == 1) {
     for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
       one.steps = 0;
       status = erm_begin(&one, &all, j, error);
@@ -441,9 +447,11 @@ static void erm_cost(const void *instance, const scl_problem *problem, const dou
 static const void *erm_ability(const void *instance, const char *id) {
   static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
   static const scl_ability_rows_apart apart = {SCL_HEAD(scl_ability_rows_apart)};
+  static const scl_ability_csr_rows csr = {SCL_HEAD(scl_ability_csr_rows)};
   const erm *self = instance;
   const bool sweeps =
       self->method == ERM_LBFGS || self->method == ERM_PROXIMAL || self->penalty != ERM_L2;
+  if (strcmp(id, SCL_ABILITY_CSR_ROWS) == 0) return &csr;
   if (strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0) return self->method != ERM_NEWTON ? &sparse : NULL;
   return sweeps && strcmp(id, SCL_ABILITY_ROWS_APART) == 0 ? &apart : NULL;
 }
@@ -457,7 +465,9 @@ const scl_plugin scullery_plugin = {
         "loss = sc.loss.quantile{tau = 0.9} and the like. The method follows from the facts of\n"
         "the loss: Newton's where it has a curvature, L-BFGS for many features, rounds of\n"
         "multipliers around them where its slope jumps, the accelerated proximal gradient for\n"
-        "penalties with ||a||_1. It ends when the norm of the gradient is `tolerance` times\n"
+        "penalties with ||a||_1; on sparse rows Newton's method without a matrix, with coordinate\n"
+        "descent inside for ||a||_1 (Yuan, Ho and Lin 2012). It ends when the norm of the gradient "
+        "is `tolerance` times\n"
         "that at a = 0; of losses with a bound neither on the slope nor on the curvature, less by\n"
         "the factor by which the mean of |slope| fell. With a conjugate and lambda > 0,\n"
         "info().gap bounds how far the objective is from its least, relative to that at a = 0, "

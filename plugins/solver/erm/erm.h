@@ -2,6 +2,8 @@
 #ifndef SCULLERY_SOLVER_ERM_H
 #define SCULLERY_SOLVER_ERM_H
 
+#include "shared/column_descent.h"
+#include "shared/csr_newton.h"
 #include "shared/lbfgs.h"
 #include "shared/refined_solve.h"
 
@@ -32,7 +34,8 @@ typedef struct erm_loss {
 } erm_loss;
 
 /* Some targets of a problem: all of them together, or one. Arrays of n c numbers for c columns. */
-typedef struct erm_machine {
+typedef struct erm_machine erm_machine;
+struct erm_machine {
   const erm *self;
   const erm_loss *loss;
   const scl_problem *problem;
@@ -53,7 +56,12 @@ typedef struct erm_machine {
   size_t steps;          /* iterations so far, of all columns */
   refined_system system; /* of Newton's method; host NULL: not open */
   lbfgs lbfgs;           /* its risk NULL: not open */
-} erm_machine;
+  /* sparse.c: their risk, or host, NULL: not open */
+  csr_newton newton;
+  erm_machine *itself;
+  csc_columns by_column;
+  column_descent columns;
+};
 
 /* ------------------------------------------------------------ rows.c */
 
@@ -88,6 +96,8 @@ double erm_subgradient_norm(const erm_machine *m);
 scl_status erm_newton(erm_machine *m, double tolerance, scl_error *error);
 scl_status erm_lbfgs(erm_machine *m, double tolerance, scl_error *error);
 scl_status erm_proximal(erm_machine *m, double tolerance, scl_error *error);
+scl_status erm_sparse_newton(erm_machine *m, double tolerance, scl_error *error);
+scl_status erm_sparse_columns(erm_machine *m, double tolerance, scl_error *error);
 
 /* multipliers.c: a loss with kinks, by one of these. */
 typedef scl_status (*erm_method)(erm_machine *m, double tolerance, scl_error *error);

@@ -567,19 +567,21 @@ static void hinge_cost(const void *instance, const scl_problem *problem, const d
 
 const scl_plugin scullery_plugin = {
     .name = "hinge",
-    .summary = "The linear support vector machine to a duality gap",
+    .summary = "The linear support vector machine, hinge or squared hinge, to a duality gap",
     .doc =
-        "min (1/n) sum_i max(0, 1 - y_i (phi_i a + b)) + (lambda/2) ||a||^2, one column against "
-        "all\n"
-        "others for several classes. A few passes of dual coordinate descent (Hsieh et al. 2008),\n"
-        "in a seeded order; then Newton's method on the rows near the margin, copied as float64\n"
-        "numbers into at most 384 MB, the others keeping their duals. It ends when the duality "
-        "gap,\n"
-        "measured on all rows, is `tolerance` of the objective (of each class): only that counts "
-        "as\n"
-        "converged. info().gap is the worst. The constant b is not penalised; the gap is that of "
-        "the\n"
-        "problem with b.",
+        "min (1/n) sum_i l(1 - y_i (phi_i a + b)) + (lambda/2) ||a||^2, one column against all\n"
+        "others for several classes; l(z) = max(0, z), or max(0, z)^2/2 (squared_hinge).\n"
+        "hinge: a few passes of dual coordinate descent (Hsieh et al. 2008), in a seeded order;\n"
+        "then Newton's method on the rows near the margin, copied as float64 numbers into at most\n"
+        "384 MB, the others keeping their duals. On sparse rows dual coordinate descent, with "
+        "steps\n"
+        "of conjugate gradients on many duals where it is slow.\n"
+        "squared_hinge: L-BFGS; on sparse rows Newton's method without a matrix (Lin, Weng and\n"
+        "Keerthi 2008), in which all classes share the passes.\n"
+        "It ends when the duality gap, measured on all rows, is `tolerance` of the objective (of\n"
+        "each class): only that counts as converged. info().gap is the worst. The constant b is "
+        "not\n"
+        "penalised; the gap is that of the problem with b.",
     SCL_SOLVER(.solve = hinge_solve),
     SCL_INSTANCE(hinge, options),
     SCL_ABILITIES(

@@ -57,8 +57,9 @@ static scl_status sparse_solve(sparse_target *s, double lambda, double tolerance
                                column_square(c) / 2, error);
     if (status != SCL_STATUS_OK) return status;
     column_choose(c);
-    steps += column_passes(c, share * fmax(goal, s->gap / 10),
-                           self->most - steps < PASSES ? self->most - steps : PASSES);
+    for (size_t pass = 0; pass < PASSES && steps < self->most; pass++, steps++)
+      if (column_pass(c) <= share * fmax(goal, s->gap / 10)) break;
+    steps++;
   }
   s->steps += steps;
   return SCL_STATUS_OK;

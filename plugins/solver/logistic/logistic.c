@@ -47,8 +47,9 @@ enum { METHOD_LBFGS, METHOD_SGD };
 
 static const scl_option options[] = {
     SOLVER_LAMBDA(risk_solver, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
-    SCL_WORD(logistic, method, "lbfgs|sgd", "lbfgs",
-             "lbfgs: to a tolerance, over all rows; sgd: minibatches"),
+    SCL_WORD(
+        logistic, method, "lbfgs|sgd", "lbfgs",
+        "lbfgs: to a tolerance, over all rows (sparse rows: Newton's method); sgd: minibatches"),
     SOLVER_TOLERANCE(logistic, "1e-5", "lbfgs: gradient norm relative to the one at a = 0"),
     SOLVER_MAX_ITERATIONS(logistic, "5000", "lbfgs: sweeps over the rows at most"),
     SCL_INTEGER(logistic, batch, "100", "sgd: number of rows in each step", SCL_WITHIN(1, 1e9)),
@@ -501,17 +502,20 @@ static const void *logistic_ability(const void *self, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "logistic",
     .summary = "Logistic regression of two classes or many, by L-BFGS or minibatches",
-    .doc = "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
-           "l = log(1 + exp(-y f)); k classes, a column for each: l = log sum_j exp f_j - f_y.\n"
-           "method = \"lbfgs\" takes one sweep over the rows per iteration and ends when the\n"
-           "gradient's norm is `tolerance` times that at a = 0; without an intercept info().gap\n"
-           "bounds how far the objective is from its least. method = \"sgd\" draws `batch` rows a\n"
-           "step, with steps falling as 1/sqrt t, and returns the average over the last epoch; "
-           "with an\n"
-           "intercept the steps are those of features less their mean over the first batch; with\n"
-           "`holdout`, that over the epoch with the least loss on the rows held out, and it stops\n"
-           "after `patience` epochs without a smaller one.\n"
-           "Its probabilities are the logistic function of f, or the softmax.",
+    .doc =
+        "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
+        "l = log(1 + exp(-y f)); k classes, a column for each: l = log sum_j exp f_j - f_y.\n"
+        "method = \"lbfgs\" takes one sweep over the rows per iteration and ends when the\n"
+        "gradient's norm is `tolerance` times that at a = 0; without an intercept info().gap\n"
+        "bounds how far the objective is from its least. On sparse rows Newton's method without\n"
+        "a matrix takes its place (Lin, Weng and Keerthi 2008). method = \"sgd\" draws `batch` "
+        "rows a\n"
+        "step, with steps falling as 1/sqrt t, and returns the average over the last epoch; "
+        "with an\n"
+        "intercept the steps are those of features less their mean over the first batch; with\n"
+        "`holdout`, that over the epoch with the least loss on the rows held out, and it stops\n"
+        "after `patience` epochs without a smaller one.\n"
+        "Its probabilities are the logistic function of f, or the softmax.",
     SCL_SOLVER(.solve = logistic_solve),
     SCL_INSTANCE(logistic, options),
     SCL_ABILITIES(

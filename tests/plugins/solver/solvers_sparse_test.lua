@@ -243,6 +243,34 @@ function TestLassoLeavesOutWhatALargeLambdaDoes()
   lu.assertAlmostEquals(m:predict(Z):get(1, 1), g:mean(), 1e-12)
 end
 
+-- ---------------------------------------------------------------- any loss
+
+function TestAnyLossAndPenalty()
+  local classes = { y = labels(f, 2), task = "classification" }
+  local numbers = { y = f, task = "regression" }
+  for _, case in ipairs{ { sc.loss.logistic(), classes }, { sc.loss.squared_hinge(), classes },
+    { sc.loss.huber{ delta = 2 }, numbers }, { sc.loss.hinge(), classes } } do
+    local loss, fields = case[1], case[2]
+    local dense, sparse = pair{ X = X, y = fields.y, task = fields.task }
+    for _, penalty in ipairs{ "l2", "l1", "elastic" } do
+      if loss.name ~= "hinge" or penalty == "l2" then
+        local solver = sc.solver.erm{ loss = loss, penalty = penalty, lambda = 1e-2,
+          tolerance = 1e-6 }
+        check_same(function() return solver end, dense, sparse, nil, loss.name .. ", " .. penalty)
+      end
+    end
+  end
+end
+
+function TestALossOfAScript()
+  local dense, sparse = pair{ X = X, y = f, task = "regression" }
+  local loss = sc.loss.define{ name = "rooted",
+    value = function(s, y) return math.sqrt((s - y) ^ 2 + 1) end,
+    slope = function(s, y) return (s - y) / math.sqrt((s - y) ^ 2 + 1) end }
+  check_same(function() return sc.solver.erm{ loss = loss(), lambda = 1e-2, tolerance = 1e-6 } end,
+    dense, sparse, nil, "a loss of a script")
+end
+
 -- ---------------------------------------------------------------- searches
 
 function TestAPathFindsWhatSingleFitsFind()
