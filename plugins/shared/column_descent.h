@@ -38,6 +38,7 @@ typedef struct column_descent {
   double *mean, *bend, *slope; /* D each, of column_measure and column_slopes */
   double total, shift;         /* sum_i h_i; the constant, 0 without one */
   size_t *places, count;       /* the columns that are looked at */
+  size_t passes;               /* so far: each has its order */
 } column_descent;
 
 /* Takes scratch memory; a = 0. */

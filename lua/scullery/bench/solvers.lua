@@ -106,6 +106,40 @@ local function linear(given)
   return one
 end
 
+-- 20,000 sparse rows of 20,000 columns with some 50 numbers each, of which a few columns have most,
+-- and classes by hidden weights and noise.
+local function sparse_rows()
+  local n, d, count = 20000, 20000, 60
+  local places, noise = core.rand{ n, count, seed = 1 }, core.randn{ n, 1, seed = 2 }
+  local hidden, starts, indices, values, y = core.randn{ d, 1, seed = 3 }, { 0 }, {}, {}, {}
+  for i = 1, n do
+    local seen, row, score = {}, {}, 0
+    for k = 1, count do
+      local j = math.floor(d ^ places:get(i, k))
+      if not seen[j] then row[#row + 1] = j end
+      seen[j] = true
+    end
+    table.sort(row)
+    for _, j in ipairs(row) do
+      indices[#indices + 1], values[#values + 1] = j, (#row) ^ -0.5
+      score = score + hidden:get(j + 1, 1) * (#row) ^ -0.5
+    end
+    starts[i + 1], y[i] = #indices, score + 0.3 * noise:get(i, 1) > 0 and 1 or -1
+  end
+  return dataset.new{ task = "classification", y = y, X = core.csr{ rows = n, columns = d,
+    starts = starts, indices = indices, values = values } }
+end
+
+-- A linear solver on sparse rows, on all of them; every iteration reads them once, or more.
+local function sparse(given)
+  local train = sparse_rows()
+  local one = measure.best(3, function()
+    return pipeline.new{ learners[given.solver]{ lambda = 1e-5, loss = given.loss } }:fit(train)
+  end)
+  one.floor = one.result:info().iterations * floor.read(12 * train.X:nnz())
+  return one
+end
+
 -- AdaBoost of decision stumps; no floor is known.
 local function adaboost()
   local train = bits.rows "adult"
@@ -203,6 +237,12 @@ solvers.cases = {
   case(linear, { id = "logistic", needs = "adult", slow = true,
     solver = learners.logistic{ lambda = 1e-4 },
     what = "adult, 1000 stumps: logistic, lambda = 1e-4" }),
+  case(sparse, { id = "sparse_hinge", solver = "hinge",
+    what = "20,000 x 20,000 sparse rows: hinge, lambda = 1e-5" }),
+  case(sparse, { id = "sparse_squared_hinge", solver = "hinge", loss = "squared_hinge",
+    what = "20,000 x 20,000 sparse rows: squared hinge, lambda = 1e-5" }),
+  case(sparse, { id = "sparse_logistic", solver = "logistic",
+    what = "20,000 x 20,000 sparse rows: logistic, lambda = 1e-5" }),
   case(svm, { id = "svm_adult", needs = "adult", what = "adult, 8,000 rows: svm" }),
   case(svm, { id = "svm_mnist17", needs = "mnist17", what = "MNIST 1 v 7, 13,007 rows: svm" }),
   case(svm, { id = "svm_letter", needs = "letter",
