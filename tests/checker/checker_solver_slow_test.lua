@@ -23,8 +23,8 @@ local skipped = {
   optimal_stepsize = "csr estimate intercept limit objective optimal path penalty simpler sparse \z
     start stationary tolerance" .. no_models,
   ridge = "stationary limit loss objective optimal sparse tolerance" .. no_models,
-  sfgd = "csr stationary estimate intercept limit objective optimal path penalty simpler sparse start \z
-    tolerance" .. no_models,
+  sfgd = "csr stationary estimate intercept limit objective optimal path penalty simpler sparse \z
+    start tolerance" .. no_models,
   svm = "csr estimate intercept limit loss objective optimal path penalty sparse start stationary",
   trimmed = "csr stationary estimate loss objective optimal path sparse tolerance" .. no_models,
 }
