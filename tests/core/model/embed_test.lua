@@ -38,6 +38,17 @@ local function same(p, X, what)
   return info
 end
 
+-- Values of a loss of counts are means, not scores.
+test("means", function()
+  local ds = models.numbers(30)
+  local counts = sc.dataset{ X = ds.X, y = ds.y:map(function(v) return math.floor(math.abs(v)) end),
+    task = "regression" }
+  local p = sc.pipeline{ sc.standardize(), sc.solver.erm{ loss = sc.loss.poisson{},
+    lambda = 0.1 } }:fit(counts)
+  lu.assertTrue(p:predict(ds.X) == p:decision(ds.X):map(math.exp))
+  same(p, ds.X, "means")
+end)
+
 -- ---------------------------------------------------------------- every kind of model
 
 function registry.places(classes)
