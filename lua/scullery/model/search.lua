@@ -100,7 +100,7 @@ end
 -- range from which random points are drawn cannot be a path.
 local function split_path(self, ds, draws)
   local facts = core.solver_facts(component.instance(self.solver))
-  local sparse = ds.X and ds.X.sparse and not self.features
+  local sparse = ds.X and (ds.X.sparse or core.is_texts(ds.X)) and not self.features
   local path_name = sparse and facts.sparse_path_option or facts.path_option
   local path, rest = nil, {}
   for _, one in ipairs(recipe.searched(self)) do
