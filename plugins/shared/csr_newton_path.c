@@ -90,6 +90,22 @@ static scl_status path_solve(csr_newton *n, const csr_newton_task *task, double 
   return status;
 }
 
+/* From the solutions of the last two lambdas, before and n->x, to where they lead in the logarithm of
+ * lambda, if the objective is less there. */
+static scl_status path_predict(csr_newton *n, const double *before, double ratio,
+                               scl_error *error) {
+  const size_t size = n->risk->size;
+  scl_status status = csr_newton_look(n, false, error);
+  const double value = n->value;
+  memcpy(n->step, n->x, size * sizeof *n->x);
+  for (size_t k = 0; k < size; k++)
+    n->x[k] += ratio * (n->x[k] - before[k]);
+  if (status == SCL_STATUS_OK) status = csr_newton_look(n, true, error);
+  if (status != SCL_STATUS_OK || n->value < value) return status;
+  memcpy(n->x, n->step, size * sizeof *n->x);
+  return csr_newton_look(n, true, error);
+}
+
 scl_status csr_newton_path(const csr_newton_task *task, const double *lambdas, size_t count,
                            scl_solution *const *out, scl_error *error) {
   risk *r = task->risk;
@@ -104,9 +120,18 @@ scl_status csr_newton_path(const csr_newton_task *task, const double *lambdas, s
     memcpy(n.x, out[0]->coefficients, numbers * sizeof *n.x);
     status = csr_newton_look(&n, true, error);
   }
+  double *before = r->problem->host->scratch((r->size + 1) * sizeof *before);
+  if (status == SCL_STATUS_OK && before == NULL)
+    status = r->problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a path");
   for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
+    const double ratio =
+        k < 2 ? 0 : log(lambdas[k - 1] / lambdas[k]) / log(lambdas[k - 2] / lambdas[k - 1]);
     r->lambda = lambdas[k];
-    status = path_solve(&n, task, unit, out[k], error);
+    if (ratio > 0 && ratio < 4) status = path_predict(&n, before, ratio, error);
+    if (k > 0) memcpy(before, out[k - 1]->coefficients, numbers * sizeof *before);
+    if (k > 0 && r->intercept)
+      memcpy(before + numbers, out[k - 1]->intercept, r->columns * sizeof *before);
+    if (status == SCL_STATUS_OK) status = path_solve(&n, task, unit, out[k], error);
     memcpy(out[k]->coefficients, n.x, numbers * sizeof *n.x);
     if (r->intercept) memcpy(out[k]->intercept, n.x + numbers, r->columns * sizeof *n.x);
   }
