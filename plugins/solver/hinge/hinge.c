@@ -560,9 +560,13 @@ static void hinge_cost(const void *instance, const scl_problem *problem, const d
   (void)values, (void)count, (void)weighted;
   out->passes = passes;
   out->columns = c;
+  (void)snprintf(out->note, sizeof out->note, "%g passes over the rows, a typical number", passes);
+  if (csr_is(problem)) { /* sparse.c */
+    out->bytes = (5 * d * c + 9 * n * c) * sizeof(double);
+    return;
+  }
   out->steps = passes * n * d * c / 2;
   out->bytes = (3 * n * c + 4 * n + 2 * d * c + CHUNK_ROWS * d + n / 5 * (d + 11)) * sizeof(double);
-  (void)snprintf(out->note, sizeof out->note, "%g passes over the rows, a typical number", passes);
 }
 
 const scl_plugin scullery_plugin = {
