@@ -276,18 +276,20 @@ scl_status scl_part_learn(const scl_instance *solver, const scl_problem *of, con
   out->gap = out->residual = out->tolerance = out->score = NAN;
   out->jitter = 0;
   out->note[0] = 0;
+  scl_status status;
   if (makes_models) {
     out->coefficients = out->intercept = NULL;
-    return scl_solver_fit(solver, problem, NULL, 1, own, &out, error);
+    status = scl_solver_fit(solver, problem, NULL, 1, own, &out, error);
+  } else {
+    for (size_t i = 0; i < of->features * of->targets; i++)
+      out->coefficients[i] = 0;
+    for (size_t j = 0; out->intercept != NULL && j < of->targets; j++)
+      out->intercept[j] = NAN;
+    status = scl_solver_solve(solver, problem, NULL, 1, &out, error);
+    if (status == SCL_STATUS_OK && out->intercept != NULL && is_nan(out->intercept, of->targets))
+      status = fill_intercept(problem, out, error);
   }
-  for (size_t i = 0; i < of->features * of->targets; i++)
-    out->coefficients[i] = 0;
-  for (size_t j = 0; out->intercept != NULL && j < of->targets; j++)
-    out->intercept[j] = NAN;
-  scl_status status = scl_solver_solve(solver, problem, NULL, 1, &out, error);
-  if (status == SCL_STATUS_OK && out->intercept != NULL && is_nan(out->intercept, of->targets))
-    status = fill_intercept(problem, out, error);
-  scl_release(w.sums);
+  scl_release(w.sums); /* also those that a part of a part asked for */
   return status;
 }
 

@@ -426,6 +426,9 @@ static scl_status pupil_draw(const void *self, const scl_draw *draw, const scl_p
                              scl_error *error) {
   UPSET(host_of(self), "pupil.draw", error);
   const scl_status status = check_draw(host_of(self), draw, error);
+  if (draw->state != NULL && out->first + out->count > draw->state->rows)
+    return host_of(self)->fail(error, SCL_STATUS_UNSUPPORTED, "it has learnt %zu parameters alone",
+                               draw->state->rows);
   for (size_t t = 0; t < out->count && draw->state != NULL; t++)
     memcpy(out->weights + (ptrdiff_t)t * out->stride,
            draw->state->numbers + (out->first + t) * draw->state->cols, out->dim * sizeof(double));
