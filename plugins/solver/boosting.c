@@ -349,14 +349,15 @@ PART_LOSS_ABILITY(boosting)
 const scl_plugin scullery_plugin = {
     .name = "boosting",
     .summary = "gradient boosting of any solver, for any loss",
-    .doc = "F(x) = b + rate sum_m s_m h_m(x): in each of the rounds the solver fits h_m, as a\n"
-           "regression, to the negative slopes -l'(F, y) of the loss at the F so far (Friedman\n"
-           "2001, Greedy function approximation); s_m is 1, or where the loss is least before. "
-           "With loss.square these are the residuals\n"
-           "(Buhlmann and Yu 2003, Boosting with the L2 loss); loss.logistic and loss.exponential\n"
-           "are for classes. Many rounds with a small rate fit more closely: rounds is the\n"
-           "regularisation, for p:search or p:cv. Solvers that need `dual`, draw rows or hold\n"
-           "some out cannot be boosted. A saved model holds that of each round.",
+    .doc =
+        "F(x) = b + rate sum_m s_m h_m(x): in each of the rounds the solver fits h_m, as a\n"
+        "regression, to the negative slopes -l'(F, y) of the loss at the F so far (Friedman\n"
+        "2001, Greedy function approximation); s_m is 1, or where the loss is least before.\n"
+        "With loss.square these are the residuals (Buhlmann and Yu 2003, Boosting with the L2\n"
+        "loss); loss.logistic and loss.exponential are for classes. Many rounds with a small\n"
+        "rate fit more closely: rounds is the regularisation, for p:search or p:cv. Solvers that\n"
+        "need `dual`, draw rows or hold some out cannot be boosted. A saved model holds that of\n"
+        "each round.",
     SCL_SOLVER(.solve = NULL),
     SCL_INSTANCE(boosting, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = fit, .decide = decide,

@@ -268,7 +268,7 @@ function TestPrompt:test_twenty_columns()
     "wait   gamma = ", [[type sc.solver.\t]], "wait trimmed", [[type ridge{}\r]],
     "wait solver.ridge", [[type exit\r]], "end" }, { columns = 20 })
   lu.assertStrContains(text, "  alpha = 1,\n")
-  lu.assertStrContains(text, "adaboost\nbox\ncg\n")
+  lu.assertStrContains(text, "adaboost\nboosting\nbox\ncg\n")
 end
 
 function TestPrompt:test_errors_are_broken_between_words()

@@ -96,6 +96,8 @@ local cases = {
   optimal_stepsize = [[ds = labels(2)
     p = sc.pipeline{ features{ K = sc.kernel.gaussian{ width = 4 } },
       sc.solver.optimal_stepsize{ lambda = 1e-2 } }]],
+  boosting = [[ds, p = numbers(), sc.pipeline{ features{}, sc.solver.boosting{
+    solver = sc.solver.ridge{ lambda = 1e-2 }, rounds = 5 } }]],
   adaboost = [[ds, p = labels(3), sc.pipeline{ sc.solver.adaboost{ stumps = 40 } }]],
   svm = [[ds, p = labels(4), sc.pipeline{ sc.solver.svm{ C = 3 } }]],
   kernel_ridge = [[ds, p = numbers(), sc.pipeline{ sc.solver.kernel_ridge{ lambda = 1e-4 } }]],
