@@ -466,13 +466,11 @@ const scl_plugin scullery_plugin = {
         "the loss: Newton's where it has a curvature, L-BFGS for many features, rounds of\n"
         "multipliers around them where its slope jumps, the accelerated proximal gradient for\n"
         "penalties with ||a||_1; on sparse rows Newton's method without a matrix, with coordinate\n"
-        "descent inside for ||a||_1 (Yuan, Ho and Lin 2012). It ends when the norm of the gradient "
-        "is `tolerance` times\n"
-        "that at a = 0; of losses with a bound neither on the slope nor on the curvature, less by\n"
-        "the factor by which the mean of |slope| fell. With a conjugate and lambda > 0,\n"
-        "info().gap bounds how far the objective is from its least, relative to that at a = 0, "
-        "and\n"
-        "is at most `tolerance`.\n"
+        "descent inside for ||a||_1 (Yuan, Ho and Lin 2012). It ends when the norm of the\n"
+        "gradient is `tolerance` times that at a = 0; of losses with a bound neither on the slope\n"
+        "nor on the curvature, less by the factor by which the mean of |slope| fell. With a\n"
+        "conjugate and lambda > 0, info().gap bounds how far the objective is from its least,\n"
+        "relative to that at a = 0, and is at most `tolerance`.\n"
         "Predictions of loss.poisson and loss.gamma are means exp(f); p:decision has the scores f.",
     SCL_SOLVER(.solve = erm_solve),
     SCL_INSTANCE(erm, options),

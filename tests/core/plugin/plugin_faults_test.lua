@@ -44,7 +44,7 @@ local optional = { ["smoothing.loop"] = true, ["smoothing.smooth"] = true,
   -- of losses, which have no specimen: tests/broken
   ["loss-curvature.curvature"] = true, ["loss-conjugate.conjugate"] = true,
   ["loss-proximal.proximal"] = true, ["loss-probability.probability"] = true,
-  ["loss-mean.mean"] = true, ["domain.domain"] = true,
+  ["loss-mean.mean"] = true, ["loss.means"] = true, ["domain.domain"] = true,
   -- of abilities that came after the specimens
   ["prepare.prepare"] = true, ["prepare.release"] = true, ["columns.column"] = true }
 
