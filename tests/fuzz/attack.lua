@@ -108,7 +108,8 @@ end
 --- attack.fault(status, text): what is wrong with a run that ended so: a crash, a sanitizer's
 --- report, a message that shows the inside; nil where nothing is.
 function attack.fault(status, text)
-  local report = text:match("ERROR: %a+Sanitizer: [^\n]*") or text:match("runtime error: [^\n]*")
+  local report = text:match("ERROR: %a+Sanitizer: [^\n]*")
+    or text:match("[^\n]*runtime error: [^\n]*")
     or text:match("WARNING: ThreadSanitizer: [^\n]*") or text:match("SUMMARY: [^\n]*")
   if report then return report end
   if status == 132 or status == 134 or status == 135 or status == 136 or status == 139 then

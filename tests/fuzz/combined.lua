@@ -88,7 +88,8 @@ local function plugins_of(hundred)
       table.insert(all[entry.kind], entry.kind .. "." .. entry.name)
     end
   end
-  for _, made in pairs(own) do
+  for _, name in ipairs(names) do -- in one order, so that numbers mean the same in every run
+    local made = own[name]
     local ok, info = pcall(sc.plugin.info, made)
     if ok then table.insert(all[info.kind], info.kind .. "." .. made) end
   end
