@@ -29,7 +29,7 @@ set_target_properties(scullery PROPERTIES EXPORT_NAME command)
 set(MADE ${CMAKE_BINARY_DIR}/share/doc/scullery)
 file(MAKE_DIRECTORY ${MADE}/reference)
 file(GLOB_RECURSE TEXTS CONFIGURE_DEPENDS lua/scullery/*.lua scripts/documentation/*.lua)
-add_custom_command(OUTPUT ${MADE}/scullery.1 DEPENDS scullery core scripts/reference.lua ${TEXTS}
+add_custom_command(OUTPUT ${MADE}/scullery.1 DEPENDS scullery core ${PLUGIN_TARGETS} scripts/reference.lua ${TEXTS}
   COMMAND ${CMAKE_COMMAND} -E env XDG_DATA_HOME=${CMAKE_BINARY_DIR}/nobody ASAN_OPTIONS=detect_leaks=0 --unset=SCULLERY_PLUGIN_PATH
     $<TARGET_FILE:scullery> ${CMAKE_SOURCE_DIR}/scripts/reference.lua --to ${MADE} ||
     ${CMAKE_COMMAND} -E echo "The reference and the manual page were not made."

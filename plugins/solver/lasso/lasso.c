@@ -261,13 +261,11 @@ const scl_plugin scullery_plugin = {
         "each target apart (Dube and Marchand 2023, algorithm 4; Zou and Hastie 2005). By its\n"
         "active set, on the sums over rows, which are made once; a path of lambdas costs little\n"
         "more than its last. Sparse rows of more than 200 columns: coordinate descent, without\n"
-        "the sums (Friedman, Hastie and Tibshirani 2010). Converged means that the duality gap is "
-        "at most `tolerance` of the\n"
-        "objective at a = 0, the mean of y^2 / 2 (centred with an intercept); info().gap says "
-        "what\n"
-        "it is, the largest of several targets. lambda = 0 is refused: sc.solver.ridge{ lambda = 0 "
-        "}\n"
-        "is least squares. Bounds are for the squared loss (f - y)^2.",
+        "the sums (Friedman, Hastie and Tibshirani 2010). Converged means that the duality gap is\n"
+        "at most `tolerance` of the objective at a = 0, the mean of y^2 / 2 (centred with an\n"
+        "intercept); info().gap says what it is, the largest of several targets. lambda = 0 is\n"
+        "refused: sc.solver.ridge{ lambda = 0 } is least squares. Bounds are for the squared loss\n"
+        "(f - y)^2.",
     SCL_SOLVER(.solve = lasso_solve),
     SCL_INSTANCE(lasso, options),
     .abilities = abilities};
