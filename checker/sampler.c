@@ -239,8 +239,8 @@ static int draw_column(lua_State *L) {
   if (draws) {
     scl_status status = scl_sampler_column_law(origin.sampler, &draw, &law, &error);
     if (status == SCL_STATUS_OK)
-      status = scl_sampler_draw_column(origin.sampler, &draw, &law, column, first, count, out,
-                                       &error);
+      status =
+          scl_sampler_draw_column(origin.sampler, &draw, &law, column, first, count, out, &error);
     scl_sampler_release_column_law(&law);
     scl_lua_check(L, status, &error);
   }
@@ -303,10 +303,10 @@ static int tells(lua_State *L) {
 
 void scl_checker_open_sampler(lua_State *L) {
   SCL_LUA_CALLS(L, {"sampler_draw", draw_parameters, 2}, {"sampler_make", make_numbers, 4},
-                {"sampler_column", draw_column, 5}, {"sampler_scales", scales, 3}, {"sampler_pool", pool, 5},
-                {"sampler_pool_rows", pool_rows, 3}, {"sampler_has_rows", has_rows, 1},
-                {"sampler_rows", dense_rows, 3}, {"sampler_apply", apply, 4},
-                {"sampler_apply_prepared", apply_prepared, 5},
+                {"sampler_column", draw_column, 5}, {"sampler_scales", scales, 3},
+                {"sampler_pool", pool, 5}, {"sampler_pool_rows", pool_rows, 3},
+                {"sampler_has_rows", has_rows, 1}, {"sampler_rows", dense_rows, 3},
+                {"sampler_apply", apply, 4}, {"sampler_apply_prepared", apply_prepared, 5},
                 {"sampler_characteristic", characteristic, 3}, {"sampler_collision", collision, 3},
                 {"sampler_distribution", distribution, 3}, {"sampler_tells", tells, 1});
 }

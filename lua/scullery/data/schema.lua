@@ -10,8 +10,8 @@
 --- "month", of dates where it comes first) }. target: { name, kind = "number" | "category", task,
 --- place in the file } or nil. cols: columns of X. derived: computed columns (derive.lua). Of other
 --- data: { format = "libsvm" | "npy" | "idx" | "matrix", cols, names or nil, base = 0 (of LIBSVM
---- text whose indices count from 0) }. Of texts: { format = "text", cols = 1, text (the columns of a
---- CSV file) and target, or nil }.
+--- text whose indices count from 0) }. Of texts: { format = "text", cols = 1, text (the columns of
+--- a CSV file) and target, or nil }.
 local options = require "scullery.base.options"
 local warn = require "scullery.base.warn"
 
