@@ -10,20 +10,37 @@ local alone = {}
 
 local special = { inf = math.huge, ["-inf"] = -math.huge }
 
+-- Runs of zeros, of which the rows of wide stages are made, are "z" and their length.
 local function report_of(matrix)
-  local list = {}
-  for i = 1, matrix:rows() do
-    for j = 1, matrix:cols() do list[#list + 1] = ("%a"):format(matrix:get(i, j)) end
+  local list, zeros = {}, 0
+  local function flush()
+    if zeros > 0 then list[#list + 1] = "z" .. zeros end
+    zeros = 0
   end
+  for i = 1, matrix:rows() do
+    for j = 1, matrix:cols() do
+      local value = matrix:get(i, j)
+      if value == 0 and 1 / value > 0 then
+        zeros = zeros + 1
+      else
+        flush()
+        list[#list + 1] = ("%a"):format(value)
+      end
+    end
+  end
+  flush()
   return { rows = matrix:rows(), cols = matrix:cols(), numbers = table.concat(list, " ") }
 end
 
 local function matrix_of(report)
   local made, at = core.zeros(report.rows, report.cols), 0
   for text in report.numbers:gmatch("%S+") do
-    made:set(at // report.cols + 1, at % report.cols + 1,
-      tonumber(text) or special[text] or 0 / 0)
-    at = at + 1
+    local zeros = text:match("^z(%d+)$")
+    if not zeros then
+      made:set(at // report.cols + 1, at % report.cols + 1,
+        tonumber(text) or special[text] or 0 / 0)
+    end
+    at = at + (zeros and math.tointeger(zeros) or 1)
   end
   return made
 end
