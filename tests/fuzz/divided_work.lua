@@ -79,6 +79,7 @@ end
 local s = sc.solver
 local kinds = {
   ridge = { numbers, features{ T = 300 }, s.ridge{ lambda = 1e-4 } },
+  tiles = { numbers, features{ T = 600 }, s.ridge{ lambda = 1e-4 }, false, true },
   int16 = { numbers, features{ T = 300, dtype = "int16" }, s.ridge{ lambda = 1e-4 } },
   float32 = { numbers, features{ dtype = "float32" }, s.ridge{ lambda = 1e-4 } },
   cg = { numbers, features{}, s.cg{ lambda = 1e-5, preconditioner = "none" } },
@@ -102,13 +103,13 @@ if kind == "divided_work" then return { kinds = kinds, digest = digest } end
 
 local function work()
   at()
-  local make, map, solver, searched = table.unpack(kinds[kind])
+  local make, map, solver, searched, tiles = table.unpack(kinds[kind])
   local ds, p = make(), sc.pipeline{ sc.standardize(), map, solver }
   at()
   if searched then
     p = p:search(ds, { folds = 3, seed = 0, progress = at })
   else
-    p:fit(ds, { progress = at })
+    p:fit(ds, { progress = at, tiles = tiles })
   end
   at()
   p:save "out.model"

@@ -32,11 +32,12 @@ conformal.rule = { choices = METHODS }
 
 -- ------------------------------------------------------------ how unusual labels are
 
--- n x classes numbers for scores (n x c): the larger, the less a label fits.
+-- n x classes numbers for scores (n x c): the larger, the less a label fits. They do not depend on
+-- a calibration, which may come after what is kept.
 local function strangeness(f, scores)
-  if probabilities.known(f) and f.calibration.method == "loss" then
-    return probabilities.of(f, scores) * -1
-  end
+  local bare = f:with{}
+  bare.calibration = nil
+  if probabilities.known(bare) then return probabilities.of(bare, scores) * -1 end
   if #f.classes == 2 then return core.hcat(scores, scores * -1) end
   return scores * -1
 end
@@ -63,16 +64,23 @@ local function chosen(matrix, truth)
   return core.matrix(list)
 end
 
+-- The predictions of a regression for scores, on the scale on which targets were learnt: means,
+-- where scores stand for these.
+local function values(f, scores)
+  if not f.means then return scores end
+  local bare = f:with{}
+  bare.form = nil
+  return bare:decide(scores)
+end
+
 -- ------------------------------------------------------------ what is kept
 
--- Scores of rows that the model did not learn from. ds: matched, with the targets as learnt.
-local function of_rows(f, ds, title)
-  local said = f:scores(dataset.source_of_rows(ds))
-  if f.task == "classification" then
-    local truth = places(ds, f, title)
-    return { scores = chosen(strangeness(f, said), truth), truth = core.matrix{ truth } }
-  end
-  return { scores = (ds.y - said):abs() }
+-- { scores, truth } of the rows ds, matched and with the targets as learnt, by scores (n x c) of
+-- models that did not learn from them.
+local function judged(f, ds, scores, title)
+  if f.task ~= "classification" then return { scores = (ds.y - values(f, scores)):abs() } end
+  local truth = places(ds, f, title)
+  return { scores = chosen(strangeness(f, scores), truth), truth = core.matrix{ truth } }
 end
 
 -- The scores (m x c) of the rows of a source by the model without each fold: a list.
@@ -110,13 +118,7 @@ function kept.folds(p, f, ds, title)
     constants = core.hcat(table.unpack(constants)) }
   local scores, own = fold_scores(made, f, dataset.source_of_rows(ds)), {}
   for i, fold in ipairs(ids) do own[i] = scores[fold]:slice(i, i):totable()[1] end
-  own = core.matrix(own)
-  if f.task == "classification" then
-    local truth = places(ds, f, title)
-    made.scores, made.truth = chosen(strangeness(f, own), truth), core.matrix{ truth }
-  else
-    made.scores = (ds.y - own):abs()
-  end
+  for name, value in pairs(judged(f, ds, core.matrix(own), title)) do made[name] = value end
   return made
 end
 
@@ -124,14 +126,6 @@ end
 -- and h_i = c(x_i, i), the model without row i predicts f(x) - c(x, i) e_i / (1 - h_i). scores:
 -- e_i / (1 - h_i), with their signs.
 function kept.loo(p, f, ds, title)
-  if f.task == "classification" then
-    error(title .. ": method \"loo\" is for regressions; interval = \"folds\" or \"split\"", 0)
-  end
-  posterior.check(f, title)
-  if ds.weights or p.class_weights then
-    error(title .. ": method \"loo\" is for rows of one weight; interval = \"folds\" or \"split\"",
-      0)
-  end
   local found = posterior.of(p, title)
   local source = dataset.source_of_rows(ds)
   local U = core.posterior_project(found.handle, source, f.stages, f.map)
@@ -147,17 +141,33 @@ function kept.loo(p, f, ds, title)
   return { projections = V, constant = constant, scores = core.matrix(list) }
 end
 
+function kept.split(_, f, ds, title)
+  return judged(f, ds, f:scores(dataset.source_of_rows(ds)), title)
+end
+
+-- Raises an error for rows on which a pipeline cannot learn what a method needs.
+local function check(p, ds, method, title)
+  if not p.solver then error(title .. ": this pipeline has no solver", 0) end
+  if not ds.X then
+    error(title .. ": intervals take rows in memory, and this data set streams: fit without \z
+      interval, then p:interval(X, { calibration = rows in memory })", 0)
+  end
+  if method ~= "loo" then return end
+  local others = "; interval = \"folds\" or \"split\""
+  if ds.task == "classification" then
+    error(title .. ": method \"loo\" is for regressions" .. others, 0)
+  end
+  posterior.check({ solver = p.solver }, title)
+  if ds.weights then error(title .. ": method \"loo\" is for rows of one weight" .. others, 0) end
+end
+
 -- Learns what a method needs from rows: the training rows, or for "split" other ones.
 local function learn(p, ds, method, title)
   local f = p.fitted
-  if not f.solver then error(title .. ": this pipeline has no solver", 0) end
+  check(p, ds, method, title)
   local _ <close> = core.level "interval"
-  if not ds.X then
-    error(title .. ": intervals take rows in memory, and this data set streams: p:interval(X, \z
-      { calibration = ds })", 0)
-  end
   ds = target_form.apply(f.form, matching.known(matching.encoded(ds, f), f))
-  local made = (kept[method] or function() return of_rows(f, ds, title) end)(p, f, ds, title)
+  local made = kept[method](p, f, ds, title)
   made.method, made.rows = method, #ds
   return made
 end
@@ -174,16 +184,11 @@ end
 --- conformal.fit(p, ds, method, fit): p:fit(ds, { interval = method }). fit(ds): the fit without
 --- it.
 function conformal.fit(p, ds, method, fit)
-  local title = "pipeline:fit"
-  if method ~= "split" then
-    fit(ds)
-    p.fitted.interval = learn(p, ds, method, title)
-  else
-    if not ds.X then error(title .. ": interval = \"split\" takes rows in memory", 0) end
-    local part, rest = ds:split{ test = SHARE, seed = SEED }
-    fit(part)
-    p.fitted.interval = learn(p, rest, method, title)
-  end
+  local title, rest = "pipeline:fit", ds
+  check(p, ds, method, title)
+  if method == "split" then ds, rest = ds:split{ test = SHARE, seed = SEED } end
+  fit(ds)
+  p.fitted.interval = learn(p, rest, method, title)
   return p
 end
 
@@ -283,7 +288,9 @@ local function plus(made, f, source, j, rank)
   local centres
   if made.method == "folds" then
     local by = {}
-    for fold, said in ipairs(fold_scores(made, f, source)) do by[fold] = said:column(j) end
+    for fold, said in ipairs(fold_scores(made, f, source)) do
+      by[fold] = values(f, said):column(j)
+    end
     local rows, ids = core.hcat(table.unpack(by)):t():copy(), {}
     for i = 1, n do ids[i] = math.tointeger(made.fold:get(1, i)) end
     centres = function(first, last)
@@ -320,7 +327,8 @@ function conformal.interval(p, X, given)
   local low, high = {}, {}
   for j = 1, f.targets do
     if made.method == "split" then
-      local said, sizes = f:scores(source):column(j), made.scores:column(j):t():totable()[1]
+      local said = values(f, f:scores(source)):column(j)
+      local sizes = made.scores:column(j):t():totable()[1]
       table.sort(sizes)
       low[j], high[j] = said - sizes[rank], said + sizes[rank]
     else
@@ -426,7 +434,8 @@ local Pipeline = recipe.class
 ---
 --- Without it, models are learnt from the training rows now (method), or the rows of `calibration`,
 --- which the model must not have learnt from, judge: this works for every model. For target = "log"
---- the bounds are those of the values. Source: Barber, Candes, Ramdas and Tibshirani 2021.
+--- the bounds are those of the values. Each row that judges counts once, whatever its weight.
+--- Source: Barber, Candes, Ramdas and Tibshirani 2021.
 function Pipeline:interval(X, given)
   recipe.fitted(self, "pipeline:interval", true)
   return objects.call("pipeline:interval", conformal.interval, self, X, given)

@@ -136,6 +136,14 @@ function Model:with(fields)
   return setmetatable(copy, Model)
 end
 
+--- model:changed(fields): a copy with other weights: what was learnt about the old ones, the
+--- calibration, intervals and the norm, is dropped.
+function Model:changed(fields)
+  local copy = self:with(fields)
+  copy.calibration, copy.interval, copy.norm_found = nil, nil, nil
+  return copy
+end
+
 objects.guard_methods(Model)
 
 return model

@@ -89,8 +89,9 @@ end
 --- and p:save(path, { sums = true }), and is solved from these alone (by solvers that need nothing
 --- else: ridge, lasso, box). A fingerprint of 8 bytes is stored for each row, so that p:update can
 --- refuse rows that are in the model already, and p:forget rows that are not; fingerprints = false
---- stores none. p:info().exact says whether these sums are the same for any order and cut of the
---- rows.
+--- stores none. Of float features the rows of a block that is not full, fewer than 2048, are kept
+--- too, also in files: p:update continues that block. p:info().exact says whether these sums are
+--- the same for any order and cut of the rows.
 ---
 --- tiles = true, among the options, in several processes: each stores its share of the D x D
 --- matrix of the normal equations (rows of tiles), makes the features of all rows for it, and takes

@@ -306,20 +306,28 @@ local function order_of(p, ds)
   return most
 end
 
---- plan.refuse_if(what, p, ds, groups, f): raises an error if `what` ("the fit") needs more memory
---- than is left. f() returns its plan, without times. Work whose matrices, of the order of T or
---- without features of the rows, for each of `groups` groups of rows, are far smaller is not
---- planned. Errors in the rows are left to the work itself.
-function plan.refuse_if(what, p, ds, groups, f)
+-- The plan that f() returns, without times, and the memory that is left, if this is less than
+-- `share` of what is planned; else nil. Work whose matrices, of the order of T or without features
+-- of the rows, for each of `groups` groups of rows, are far smaller is not planned. Errors in the
+-- rows are left to the work itself.
+local function lacking(p, ds, groups, f, share)
   local order = 0
   for _, variant in ipairs(p.variants or { { pipeline = p } }) do
     order = math.max(order, order_of(variant.pipeline, ds))
   end
   local bytes = 64.0 * groups * order ^ 2
   local left = bytes > SMALL and core.memory_left() or math.huge
-  if bytes < left then return end
+  if bytes < left then return nil end
   local planned, made_plan = options.attempt(f)
-  if not planned or CERTAIN * made_plan.more <= left then return end
+  if planned and share * made_plan.more > left then return made_plan, left end
+end
+
+--- plan.refuse_if(what, p, ds, groups, f): raises an error if `what` ("the fit") needs more memory
+--- than is left. f() returns its plan, without times. groups: groups of rows with matrices of their
+--- own.
+function plan.refuse_if(what, p, ds, groups, f)
+  local made_plan, left = lacking(p, ds, groups, f, CERTAIN)
+  if not made_plan then return end
   local parts = table.move(made_plan, 2, #made_plan, 1, {})
   table.sort(parts, function(a, b) return a.bytes > b.bytes end)
   local largest = {}
@@ -342,15 +350,18 @@ function plan.refuse(p, ds, by_sums, tiles)
 end
 
 --- plan.tiles(p, ds, given): whether processes share the tiles of the matrices of a fit: given
---- (true or false), or nil: where each could not store them all, which a line says. Raises an error
---- where the pipeline cannot.
+--- (true or false), or nil: where process 0 could not store them all, which a line says. Raises an
+--- error where the pipeline cannot.
 function plan.tiles(p, ds, given)
   if core.process_count() == 1 or given == false then return false end
   if given == nil then
-    if not core.solver_facts(component.instance(p.solver)).shares_tiles
-      or automatic.open(p) or pcall(plan.refuse, p, ds) then
+    if not p.features or automatic.open(p)
+      or not core.solver_facts(component.instance(p.solver)).shares_tiles then
       return false
     end
+    -- the memory of process 0 decides for all
+    local lacks = lacking(p, ds, 1, function() return of(p, ds, false) end, 1) ~= nil
+    if core.process_share("the memory of the fit", tostring(lacks)) == "false" then return false end
     warn(("the matrices of this fit do not fit into the memory of one process: %d processes share \z
       their tiles"):format(core.process_count()))
     return true

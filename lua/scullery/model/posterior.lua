@@ -5,6 +5,7 @@
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
+local form = require "scullery.model.form"
 local matching = require "scullery.data.matching"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -29,7 +30,7 @@ function posterior.check(f, title)
       solved from the normal equations (a ridge regression), and this model is %s"):format(title,
       solver and "by solver." .. solver.name or "without a solver"), 0)
   end
-  if f.map_info and f.map_info.pruned or f.origin and f.origin.kept then
+  if f.origin and f.origin.kept then
     error(title .. ": parameters of this model were pruned: its weights are not those of a ridge \z
       regression", 0)
   end
@@ -190,9 +191,8 @@ local function drawn(p, found, seed, index, noise)
     moved:set(1, j, constants:get(1, j) * math.sqrt(s))
   end
   local made, old = p:clone(), f:about_zero()
-  made.fitted = old:with{ weights = old.weights + core.hcat(table.unpack(columns)),
+  made.fitted = old:changed{ weights = old.weights + core.hcat(table.unpack(columns)),
     intercept = old.intercept + moved }
-  made.fitted.calibration = nil
   made.fitted.report = { status = "drawn from the posterior", note = ("draw %d of seed %d"):format(
     index + 1, seed) }
   made.classes = p.classes
@@ -224,6 +224,9 @@ end
 
 local PREFIX = "posterior."
 
+local said_form = { rows = "integer", weight = "number", total = "number", constant = "boolean",
+  jitter = "number" }
+
 --- posterior.encode(p, arrays): the description of the posterior for a file; its numbers are added
 --- to arrays.
 function posterior.encode(p, arrays)
@@ -240,13 +243,12 @@ end
 --- file.
 function posterior.decode(f, said, saved)
   posterior.check(f, "its posterior")
-  if type(said) ~= "table" then error("its posterior is not described", 0) end
-  local given = { weight = said.weight, total = said.total, constant = said.constant == true,
-    jitter = said.jitter, rows = said.rows, features = f.weights:rows(), targets = f.targets }
-  for _, name in ipairs{ "factor", "mean", "evidence", "residual", "phi" } do
-    if core.saved_has(saved, PREFIX .. name) then
-      given[name] = core.saved_matrix(saved, PREFIX .. name)
-    end
+  local given = form.check(said, said_form, "posterior")
+  given.features, given.targets = f.weights:rows(), f.targets
+  if given.rows < 0 then error("its 'posterior.rows' is negative", 0) end
+  local dual = given.rows > 0 and "phi" or nil
+  for _, name in ipairs{ "factor", "mean", "evidence", "residual", dual } do
+    given[name] = core.saved_matrix(saved, PREFIX .. name)
   end
   local handle = core.posterior_load(given)
   known[f] = { handle = handle, info = core.posterior_info(handle) }

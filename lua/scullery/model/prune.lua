@@ -87,9 +87,9 @@ local function first_lambda(o, c, weights, T)
   return math.max(1e-40, math.min(lambda, 1e40)) -- outside this range the result does not change
 end
 
--- The model with the parameters `kept` (numbers, ascending) only; its calibration is dropped. The
--- engine may store another common factor exp(log_scale) of the features for the smaller map, so
--- that the weights are multiplied by the ratio.
+-- The model with the parameters `kept` (numbers, ascending) only. The engine may store another
+-- common factor exp(log_scale) of the features for the smaller map, so that the weights are
+-- multiplied by the ratio.
 local function shrink(f, weights, kept)
   local T, outputs = f.map_info.T, weights:rows() // f.map_info.T
   local map, places = core.map_select(f.map, kept), {}
@@ -99,12 +99,10 @@ local function shrink(f, weights, kept)
   for name, value in pairs(f.origin) do origin[name] = origin[name] or value end
   table.insert(origin.kept, kept)
   local factor = math.exp(info.log_scale - f.map_info.log_scale)
-  local smaller = f:with({ map = map, map_info = info, origin = origin, pruned = true, report = {
+  return f:changed{ map = map, map_info = info, origin = origin, pruned = true, report = {
     status = f.report.status, iterations = f.report.iterations,
     note = ("pruned to %d of %d parameters"):format(#kept, T) },
-    weights = weights:select(places) * factor })
-  smaller.norm_found, smaller.calibration = nil, nil
-  return smaller
+    weights = weights:select(places) * factor }
 end
 
 -- The solver of a step, with penalty lambda ||b||_1.

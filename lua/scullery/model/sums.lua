@@ -266,10 +266,9 @@ end
 --- rows and calibration are dropped, because they may not be those of the sums.
 function sums.store(p, self, fit, solver)
   local old = p.fitted
-  p.fitted = self.model:with{ solver = solver, weights = fit.weights, intercept = fit.intercept,
+  p.fitted = self.model:changed{ solver = solver, weights = fit.weights, intercept = fit.intercept,
     pilot = fit.pilot, n = self.rows, chosen = old and old.chosen, open = old and old.open,
     growth = old and old.growth }
-  p.fitted.calibration = nil
   p.fitted.report = fitting.report(fit, p.fitted)
   p.classes, p.data = self.model.classes, nil
   fitting.warn(p, fit)

@@ -98,6 +98,31 @@ function TestSharedTilesTakeLessMemory()
   lu.assertTrue(saved > 0.9 * matrix, saved / matrix)
 end
 
+-- Where the matrices of one process do not fit, tiles are shared without being asked for, and a
+-- line says so: the limit leaves nine tenths of what the plan of one process takes.
+function TestTilesAreSharedWhereMemoryIsShort()
+  lu.skipIf(support.sanitized, "a sanitizer reserves more addresses than the limit leaves")
+  local script = support.write(nil, fit .. [[
+    local p = sc.pipeline{ map(4000), sc.solver.ridge{ lambda = 1e-3, form = "primal" } }
+    local ds = sc.dataset{ X = X:slice(1, 300), y = X:slice(1, 300, 1, 1) }
+    if arg[1] == "plan" then
+      local file <close> = io.open "/proc/self/status"
+      print(file:read "a":match "VmSize:%s+(%d+)", p:plan(ds).more)
+      return
+    end
+    print(("%a"):format(p:fit(ds):predict(X):sum()))]])
+  local command = ("timeout 100 %s --processes 2 %s"):format(support.quote(support.binary), script)
+  local _, planned = support.shell(command .. " plan")
+  local size, more = planned:match "(%d+)%s+(%S+)"
+  local _, want, said = support.shell(command)
+  lu.assertEquals(said, "")
+  local status, out, err = support.shell(("ulimit -v %d; %s"):format(
+    tonumber(size) + 0.9 * tonumber(more) // 1024, command))
+  os.remove(script)
+  lu.assertEquals({ status, out }, { 0, want }, err)
+  lu.assertStrContains(err, "2 processes share their tiles")
+end
+
 function TestWhatCannotShareTiles()
   local function refused(words, stages, given)
     fails(words, 2, fit .. ([[

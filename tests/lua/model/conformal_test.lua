@@ -170,6 +170,53 @@ function TestCalibration()
   lu.assertTrue(low:min() > 0 and (high - low):min() > 0)
 end
 
+-- What changes the weights of a model drops its intervals; a calibration does not change label
+-- sets.
+function TestOtherWeightsHaveNoIntervals()
+  local ds = classes(100, 1)
+  local c = sc.pipeline{ features(20), sc.solver.logistic{ lambda = 1e-2 } }
+    :fit(ds, { interval = "folds" })
+  local sets = c:label_sets(at, { level = 0.7 })
+  lu.assertEquals(c:calibrate{ folds = 3 }:label_sets(at, { level = 0.7 }), sets)
+  local p = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }
+    :fit(X, y, { interval = "folds" })
+  local drawn = p:draw{ seed = 1 }
+  fails({ "keeps nothing" }, drawn.interval, drawn, at)
+  local K = sc.features{ p = sc.sampler.gaussian{ sigma = 0.7 }, phi = sc.nonlinearity.fourier(),
+    K = sc.kernel.gaussian{ width = 1 }, T = 30, seed = 1 }
+  local pruned = sc.pipeline{ K, sc.solver.ridge{ lambda = 1e-3, penalty = "rkhs" } }
+    :fit(X, y, { interval = "folds" }):prune{ epsilon = 0.5 }
+  lu.assertTrue(pruned.fitted.weights:rows() < 30)
+  lu.assertNil(pruned.fitted.interval)
+  fails({ "pruned" }, pruned.predict, pruned, at, { std = true })
+  support.in_folder(function(folder)
+    local whole = sc.pipeline{ sc.features{ T = 20, dtype = "int16" },
+      sc.solver.ridge{ lambda = 1e-2 } }
+    whole:fit(sc.dataset{ X = X:slice(1, 30), y = y:slice(1, 30) }, { sums = true,
+      interval = "folds" }):save(folder .. "/m.safetensors", { sums = true })
+    local loaded = sc.load(folder .. "/m.safetensors")
+    loaded:interval(at)
+    loaded:update(sc.dataset{ X = X:slice(31, n), y = y:slice(31, n) })
+    fails({ "keeps nothing" }, loaded.interval, loaded, at)
+  end)
+end
+
+-- Of scores that are logarithms of means, residuals and bounds are those of the means.
+function TestMeans()
+  local counts = y:map(function(v) return math.floor(math.exp(v) + 0.5) end)
+  local p = sc.pipeline{ features(10), sc.solver.erm{ loss = sc.loss.poisson{}, lambda = 1e-2 } }
+  local whole = sc.dataset{ X = X, y = counts, task = "regression" }
+  local part, rest = whole:split{ test = 0.25, seed = 0 }
+  p:fit(whole, { interval = "split" })
+  local sizes, said = {}, p:predict(rest)
+  for i = 1, #rest do sizes[i] = math.abs(rest.y:get(i, 1) - said:get(i, 1)) end
+  table.sort(sizes)
+  local low, high = p:interval(at, { level = 0.8 })
+  close(high - p:predict(at), sc.ones(9, 1) * sizes[9], "high") -- ceil(.8 * 11)
+  close(p:predict(at) - low, sc.ones(9, 1) * sizes[9], "low")
+  lu.assertEquals(p.fitted.n, #part)
+end
+
 function TestSavedIntervals()
   support.in_folder(function(folder)
     local path = folder .. "/m.safetensors"
@@ -256,6 +303,13 @@ function TestSentences()
   fails({ "one weight" }, w.fit, w, sc.dataset{ X = X, y = y, weights = sc.ones(n, 1) * 2 },
     { interval = "loo" })
   fails({ "interval", "folds" }, w.fit, w, X, y, { interval = "bootstrap" })
+  -- before anything is learnt
+  local stream = sc.data.rows{ n = n, d = 2, task = "regression", read = function(first, count)
+    return X:slice(first, first + count - 1), y:slice(first, first + count - 1)
+  end }
+  w = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }
+  fails({ "streams", "calibration" }, w.fit, w, stream, { interval = "folds" })
+  lu.assertNil(w.fitted)
   support.in_folder(function(folder)
     local path = folder .. "/m.safetensors"
     w:fit(X, y):save(path)

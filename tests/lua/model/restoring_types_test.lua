@@ -71,6 +71,9 @@ function use.pipeline(p, X)
     like = function() return sc.data.csv(rows, { like = p }) end,
     report = function() return p:report(page) end,
     plot = function() return p.table and p.table:plot() end,
+    deviations = function() return X and p:decision(X, { std = true }) end,
+    interval = function() return X and p:interval(X, { level = 0.5 }) end,
+    label_sets = function() return X and p:label_sets(X, { level = 0.5 }) end,
     norm = function() return p:norm() end, bound = function() return p:bound() end,
     save = function() return p:save(copy) end, clone = function() return tostring(p:clone()) end }
 end
@@ -176,6 +179,24 @@ function TestFeaturesAndComponents()
       T = 2 }:fit(ds.X)), ds.X)
     try_all("svm", saved(sc.pipeline{ sc.solver.svm{ kernel = sc.kernel.gaussian{
       width = "median" } } }:fit(models.classes(20, 3))), ds.X)
+  end)
+end
+
+-- What models keep for standard deviations, intervals and updates.
+function TestKeptNumbers()
+  local function stages(solver)
+    return { sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(), T = 3,
+      seed = 1 }, solver }
+  end
+  local numbers, labels = models.numbers(20), models.classes(20, 3)
+  quietly(function()
+    local p = sc.pipeline(stages(sc.solver.ridge{ lambda = 1e-2 }))
+      :fit(numbers, { interval = "loo", sums = true })
+    try_all("loo", function(to) p:save(to, { sums = true, std = true }) end, numbers.X)
+    for _, method in ipairs{ "folds", "split" } do
+      try_all(method, saved(sc.pipeline(stages(sc.solver.logistic{ lambda = 1e-2 }))
+        :fit(labels, { interval = method })), labels.X)
+    end
   end)
 end
 
