@@ -135,6 +135,50 @@ function TestTheRestOfTheKernel()
   lu.assertTrue(near:max() < 1 and near:min() > 0)
 end
 
+-- The standard deviation of the exact Gaussian process with the kernel exp(-gamma d^2), by its own
+-- formula; that of random features differs by O(T^-1/2), which falls as T grows.
+function TestTheGaussianProcess()
+  local count, gamma, noise = 25, 0.5, 0.05
+  local A, b = X:slice(1, count):copy(), y:slice(1, count):copy()
+  local function k(u, i, v, j)
+    local square = 0
+    for c = 1, 2 do square = square + (u:get(i, c) - v:get(j, c)) ^ 2 end
+    return math.exp(-gamma * square)
+  end
+  local L = {}
+  for i = 1, count do
+    L[i] = {}
+    for j = 1, i do
+      local sum = k(A, i, A, j) + (i == j and noise or 0)
+      for c = 1, j - 1 do sum = sum - L[i][c] * L[j][c] end
+      L[i][j] = i == j and math.sqrt(sum) or sum / L[j][j]
+    end
+  end
+  local function exact(i)
+    local v, square = {}, 0
+    for r = 1, count do
+      local sum = k(A, r, at, i)
+      for c = 1, r - 1 do sum = sum - L[r][c] * v[c] end
+      v[r] = sum / L[r][r]
+      square = square + v[r] ^ 2
+    end
+    return math.sqrt(1 - square)
+  end
+  local worst = {}
+  for _, T in ipairs{ 300, 20000 } do
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ gamma = gamma },
+      phi = sc.nonlinearity.fourier{ form = "pair" }, T = T, seed = 1 },
+      sc.solver.ridge{ lambda = noise / count, intercept = false } }:fit(A, b)
+    local _, std = p:predict(at, { std = true, noise = "prior" })
+    worst[T] = 0
+    for i = 1, at:rows() do
+      worst[T] = math.max(worst[T], math.abs(std:get(i, 1) / exact(i) - 1))
+    end
+  end
+  lu.assertTrue(worst[20000] < 0.05, worst[20000])
+  lu.assertTrue(worst[20000] < worst[300] / 3, worst[300])
+end
+
 function TestTransformedTargetsAndClasses()
   local stages = { features(40), sc.solver.ridge{ lambda = 1e-3 }, target = "standardize" }
   local p = sc.pipeline(stages):fit(X, y)
