@@ -13,41 +13,32 @@ static scl_const_parameters check_const_parameters(lua_State *L, int place) {
   return scl_parameters_view(&p);
 }
 
-/* checker.kernel_gram(kernel, u, v, block) */
+/* checker.kernel_gram(kernel, u, v, block[, all]): the block is K between u and v; with `all`, of
+ * which v are some, after slot `prepare` on all -> whether it prepared anything */
 static int gram(lua_State *L) {
-  const scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL);
-  const scl_const_parameters u = check_const_parameters(L, 2), v = check_const_parameters(L, 3);
+  scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL);
+  const scl_const_parameters u = check_const_parameters(L, 2);
+  scl_const_parameters v = check_const_parameters(L, 3), all;
   const scl_block out = scl_lua_check_block(L, 4);
   scl_error error = {0};
+  scl_prepared_work work = {0};
+  scl_status status = SCL_STATUS_OK;
   luaL_argcheck(L,
                 out.rows == u.count && out.cols == v.count && out.dtype == SCL_DTYPE_FLOAT64 &&
                     u.dim == v.dim,
                 4, "a block of another shape or type");
-  scl_lua_check(L, scl_kernel_gram(kernel, &u, &v, out.data, out.row_stride, &error), &error);
-  return 0;
-}
-
-/* checker.kernel_gram_prepared(kernel, u, all, v, block): the same after slot `prepare` on `all`, of
- * which v are some -> whether it prepares anything */
-static int gram_prepared(lua_State *L) {
-  scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL);
-  const scl_const_parameters u = check_const_parameters(L, 2), all = check_const_parameters(L, 3);
-  scl_const_parameters v = check_const_parameters(L, 4);
-  const scl_block out = scl_lua_check_block(L, 5);
-  scl_error error = {0};
-  scl_prepared_work work;
-  luaL_argcheck(L,
-                out.rows == u.count && out.cols == v.count && out.dtype == SCL_DTYPE_FLOAT64 &&
-                    u.dim == v.dim && all.dim == v.dim,
-                5, "a block of another shape or type");
-  scl_status status = scl_prepare(kernel, NULL, &all, SCL_DTYPE_FLOAT64, &work, &error);
-  const bool prepares = work.work != NULL;
+  if (!lua_isnil(L, 5)) {
+    all = check_const_parameters(L, 5);
+    luaL_argcheck(L, all.dim == v.dim, 5, "parameters of other columns");
+    status = scl_prepare(kernel, NULL, &all, SCL_DTYPE_FLOAT64, &work, &error);
+  }
+  const bool prepared = work.work != NULL;
   v.prepared = work.work;
   if (status == SCL_STATUS_OK)
     status = scl_kernel_gram(kernel, &u, &v, out.data, out.row_stride, &error);
   scl_prepared_release(&work);
   scl_lua_check(L, status, &error);
-  lua_pushboolean(L, prepares);
+  lua_pushboolean(L, prepared);
   return 1;
 }
 
@@ -206,8 +197,8 @@ static int shift(lua_State *L) {
 }
 
 void scl_checker_open_kernel(lua_State *L) {
-  SCL_LUA_CALLS(L, {"kernel_gram", gram, 4}, {"kernel_gram_prepared", gram_prepared, 5},
-                {"kernel_diagonal", diagonal, 3}, {"kernel_simple", simple, 1},
-                {"kernel_finish", finish, 6}, {"kernel_move", move, 3}, {"kernel_shift", shift, 1},
-                {"kernel_tilt", tilt, 4}, {"kernel_bind", bind, 3});
+  SCL_LUA_CALLS(L, {"kernel_gram", gram, 5}, {"kernel_diagonal", diagonal, 3},
+                {"kernel_simple", simple, 1}, {"kernel_finish", finish, 6},
+                {"kernel_move", move, 3}, {"kernel_shift", shift, 1}, {"kernel_tilt", tilt, 4},
+                {"kernel_bind", bind, 3});
 }

@@ -179,45 +179,34 @@ static int dense_rows(lua_State *L) {
   return 0;
 }
 
-/* checker.sampler_apply(draw, parameters, x, z): z (rows x count) from x, blocks of one dtype */
+/* checker.sampler_apply(draw, parameters, x, z[, all]): z (rows x count) from x, blocks of one
+ * dtype; with `all`, of which the parameters are some, after slot `prepare` on all -> whether it
+ * prepared anything */
 static int apply(lua_State *L) {
   scl_origin origin;
   scl_error error = {0};
+  scl_prepared_work work = {0};
+  scl_const_parameters all;
+  scl_status status = SCL_STATUS_OK;
   const scl_draw draw = scl_lua_check_draw(L, 1, &origin);
-  const scl_const_parameters parameters = check_const_parameters(L, 2);
+  scl_const_parameters parameters = check_const_parameters(L, 2);
   const scl_const_block x = scl_lua_check_const_block(L, 3);
   const scl_block z = scl_lua_check_block(L, 4);
   luaL_argcheck(L, x.cols == draw.dim && x.planes == 1, 3, "a block of another shape");
   luaL_argcheck(
       L, z.rows == x.rows && z.cols == parameters.count && z.planes == 1 && z.dtype == x.dtype, 4,
       "a block of another shape or type");
-  scl_lua_check(L, scl_sampler_apply(origin.sampler, &draw, &parameters, &x, &z, &error), &error);
-  return 0;
-}
-
-/* checker.sampler_apply_prepared(draw, all,, parameters, x, z): the same after slot `prepare`
- * on all parameters, of which `parameters` are those from `first` on -> whether it prepares
- * anything */
-static int apply_prepared(lua_State *L) {
-  scl_origin origin;
-  scl_error error = {0};
-  scl_prepared_work work;
-  const scl_draw draw = scl_lua_check_draw(L, 1, &origin);
-  const scl_const_parameters all = check_const_parameters(L, 2);
-  scl_const_parameters parameters = check_const_parameters(L, 3);
-  const scl_const_block x = scl_lua_check_const_block(L, 4);
-  const scl_block z = scl_lua_check_block(L, 5);
-  luaL_argcheck(
-      L, z.rows == x.rows && z.cols == parameters.count && x.cols == draw.dim && z.dtype == x.dtype,
-      5, "a block of another shape or type");
-  scl_status status = scl_prepare(origin.sampler, &draw, &all, x.dtype, &work, &error);
-  const bool prepares = work.work != NULL;
+  if (!lua_isnil(L, 5)) {
+    all = check_const_parameters(L, 5);
+    status = scl_prepare(origin.sampler, &draw, &all, x.dtype, &work, &error);
+  }
+  const bool prepared = work.work != NULL;
   parameters.prepared = work.work;
   if (status == SCL_STATUS_OK)
     status = scl_sampler_apply(origin.sampler, &draw, &parameters, &x, &z, &error);
   scl_prepared_release(&work);
   scl_lua_check(L, status, &error);
-  lua_pushboolean(L, prepares);
+  lua_pushboolean(L, prepared);
   return 1;
 }
 
@@ -306,7 +295,7 @@ void scl_checker_open_sampler(lua_State *L) {
                 {"sampler_column", draw_column, 5}, {"sampler_scales", scales, 3},
                 {"sampler_pool", pool, 5}, {"sampler_pool_rows", pool_rows, 3},
                 {"sampler_has_rows", has_rows, 1}, {"sampler_rows", dense_rows, 3},
-                {"sampler_apply", apply, 4}, {"sampler_apply_prepared", apply_prepared, 5},
-                {"sampler_characteristic", characteristic, 3}, {"sampler_collision", collision, 3},
-                {"sampler_distribution", distribution, 3}, {"sampler_tells", tells, 1});
+                {"sampler_apply", apply, 5}, {"sampler_characteristic", characteristic, 3},
+                {"sampler_collision", collision, 3}, {"sampler_distribution", distribution, 3},
+                {"sampler_tells", tells, 1});
 }

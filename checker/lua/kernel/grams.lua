@@ -313,13 +313,10 @@ end
 local function check_prepared(t, kernel, make)
   local u, v = make(N), make(2 * N)
   for _, range in ipairs{ { 0, 2 * N }, { 0, 1 }, { 7, 20 }, { 2 * N - 1, 1 } } do
-    local out = parameters.block(N, range[2])
-    local prepares = core.kernel_gram_prepared(kernel, u, v, parameters.part(v, range[1], range[2]),
-      out)
-    if not prepares then t:note("nothing is prepared") end
-    local alone = gram(kernel, u, parameters.part(v, range[1], range[2]))
-    expect_near(t, core.block_get(out), alone, 0, "%d parameters from %d on with the work of slot \z
-      prepare on all %d, and without it", range[2], range[1], 2 * N)
+    local out, part = parameters.block(N, range[2]), parameters.part(v, range[1], range[2])
+    if not core.kernel_gram(kernel, u, part, out, v) then t:note("nothing is prepared") end
+    expect_near(t, core.block_get(out), gram(kernel, u, part), 0, "%d parameters from %d on with \z
+      the work of slot prepare on all %d, and without it", range[2], range[1], 2 * N)
   end
 end
 

@@ -149,17 +149,21 @@ local function float32_slack(draw, room, X, size)
   return 2e-6 * longest(X) * longest(parameters.rows(draw, room)) + 1e-30
 end
 
-local function check_apply(t, draw, layout)
-  if layout.space ~= "structured" then return false end
-  -- whole blocks: those of one block of all, and of parameters that are learnt, are as many as
-  -- there are
+-- A draw of whole blocks, its parameters and rows for them. Parameters that are one block of all,
+-- and those that are learnt, are as many as there are.
+local function whole_draw(t, draw, layout)
   local count = parameters.whole_blocks(layout, draw.total)
   if not draw.state and layout.block < draw.total then
     count = parameters.whole_blocks(layout, math.max(3 * layout.block, 20))
     draw = parameters.with(draw, { total = count })
   end
   local room = parameters.lock(parameters.drawn(draw, layout, 0, count))
-  local X = rows_for(t, draw, room)
+  return draw, room, rows_for(t, draw, room)
+end
+
+local function check_apply(t, given, layout)
+  if layout.space ~= "structured" then return false end
+  local draw, room, X = whole_draw(t, given, layout)
   local whole = parameters.apply(draw, room, X)
   local size = math.max(whole:abs():max(), 1e-300)
   if core.sampler_has_rows(draw.sampler) then
@@ -183,29 +187,25 @@ end
 
 -- ---------------------------------------------------------------- prepared work
 
--- The numbers of a product after slot `prepare` on all parameters are those without it, to the bit;
--- for all parameters, for single blocks, and for a second set that is prepared beside the first.
-local function check_prepared(t, draw, layout)
-  if layout.space ~= "structured" or not parameters.offers(draw, "scullery.prepare/1") then
+-- The numbers of a product after slot `prepare` on all parameters are those without it, to the bit:
+-- for each block alone, and for all from it on.
+local function check_prepared(t, given, layout)
+  if layout.space ~= "structured" or not parameters.offers(given, "scullery.prepare/1") then
     return false
   end
-  local count = parameters.whole_blocks(layout, draw.total)
-  if not draw.state and layout.block < draw.total then
-    count = parameters.whole_blocks(layout, math.max(3 * layout.block, 20))
-    draw = parameters.with(draw, { total = count })
-  end
-  local room = parameters.lock(parameters.drawn(draw, layout, 0, count))
-  local X = rows_for(t, draw, room)
-  local step = layout.block < count and layout.block or count
+  local draw, room, X = whole_draw(t, given, layout)
+  local count = room.count
+  local step = math.min(layout.block, count)
   for _, dtype in ipairs{ "float64", "float32" } do
     for from = 0, count - 1, step do
       for _, size in ipairs{ step, count - from } do
         local part = parameters.part(room, from, size)
         local without = parameters.apply(draw, part, X, { dtype = dtype })
+        local x = parameters.block_of(X, { dtype = dtype })
         local z = parameters.block(X:rows(), size, { dtype = dtype })
-        local prepares = core.sampler_apply_prepared(draw, room, part,
-          parameters.block_of(X, { dtype = dtype }), z)
-        if not prepares then t:note("nothing is prepared for %d columns", draw.dim) end
+        if not core.sampler_apply(draw, part, x, z, room) then
+          t:note("nothing is prepared for %d columns", draw.dim)
+        end
         expect_near(t, core.block_get(z), without, 0, "%s: parameters %d to %d with the work of \z
           slot prepare on all %d, and without it", dtype, from, from + size - 1, count)
       end
