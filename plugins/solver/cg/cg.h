@@ -1,4 +1,4 @@
-/* Conjugate gradients: directions of several targets, and preconditioners. */
+/* Conjugate gradients: a solve, its system, directions of several targets, and preconditioners. */
 #ifndef SCULLERY_SOLVER_CG_H
 #define SCULLERY_SOLVER_CG_H
 
@@ -75,5 +75,49 @@ scl_status precondition_by_gram(preconditioner *p, const cg_system *system, doub
 
 /* out = P^-1 in, D x c each, up to a factor. P = I where no preconditioner was made. */
 scl_status precondition(const preconditioner *p, const double *in, double *out, scl_error *error);
+
+/* ------------------------------------------------------------ a solve */
+
+typedef struct cg {
+  scl_base base;
+  double lambda, tolerance;
+  int32_t penalty, preconditioner;
+  const scl_value *rank, *damping;
+  size_t max_iterations;
+  uint64_t seed;
+} cg;
+
+/* One solve. D x c numbers each: right, residual, z (preconditioned), p (directions), image (A p),
+ * best (the a of the least residual). */
+typedef struct descent {
+  const cg *self;
+  const scl_problem *problem;
+  cg_system system;
+  preconditioner preconditioner;
+  directions directions;
+  double *right, *residual, *z, *p, *image, *best;
+  double *sums;            /* D x (c + 2): Phi'W [y 1 Phi v] */
+  double *mean, *diagonal; /* D: Phi'W 1/N; the diagonal of A, sparse rows */
+  double *response;        /* c + 1: mean target, and room for the sum of the weights */
+  double *weighted;        /* n x (c + 1): W [y 1], while the system is made */
+  double *size, *score;    /* c: norm of right; relative residual */
+  const double *scale;     /* D: of the features, NULL: all of one size */
+  size_t columns;          /* of the product that is made */
+  double value, kappa;
+  double goal;  /* of the running residual */
+  double mark;  /* the least residual when gram was last judged */
+  bool energy;  /* norms are those of the preconditioned system */
+  bool trial;   /* gram is in use and may be given up */
+  bool slow;    /* it has been */
+  bool precise; /* the preconditioner is made in float64 */
+} descent;
+
+/* ------------------------------------------------------------ system.c */
+
+/* Computes the right-hand side, the means, the sum of weights and kappa in one pass. */
+scl_status cg_assemble(descent *d, scl_error *error);
+
+/* out = A a, D x c each, in one sweep; d->z is scratch. */
+scl_status cg_multiply(descent *d, const double *a, size_t c, double *out, scl_error *error);
 
 #endif
