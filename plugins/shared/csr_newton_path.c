@@ -106,6 +106,16 @@ static scl_status path_predict(csr_newton *n, const double *before, double ratio
   return csr_newton_look(n, true, error);
 }
 
+/* Constants of joint columns that all move by one number change no probability: of these, those whose
+ * sum is 0, as L-BFGS from 0 finds them on dense rows. */
+static void path_centre(double *constants, size_t c) {
+  double mean = 0;
+  for (size_t j = 0; j < c; j++)
+    mean += constants[j] / (double)c;
+  for (size_t j = 0; j < c; j++)
+    constants[j] -= mean;
+}
+
 scl_status csr_newton_path(const csr_newton_task *task, const double *lambdas, size_t count,
                            scl_solution *const *out, scl_error *error) {
   risk *r = task->risk;
@@ -134,6 +144,7 @@ scl_status csr_newton_path(const csr_newton_task *task, const double *lambdas, s
     if (status == SCL_STATUS_OK) status = path_solve(&n, task, unit, out[k], error);
     memcpy(out[k]->coefficients, n.x, numbers * sizeof *n.x);
     if (r->intercept) memcpy(out[k]->intercept, n.x + numbers, r->columns * sizeof *n.x);
+    if (r->intercept && n.joint) path_centre(out[k]->intercept, r->columns);
   }
   return status;
 }

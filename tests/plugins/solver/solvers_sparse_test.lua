@@ -158,6 +158,14 @@ function TestSeparableClassesWithoutAPenaltyAreSaid()
   lu.assertStrContains(m:info().note, "separable")
 end
 
+-- The probabilities of several classes stay the same where all constants move together.
+function TestConstantsOfClassesHaveTheSumZero()
+  local dense, sparse = pair{ X = X, y = labels(f, 3), task = "classification" }
+  local a, b = check_same(makers.logistic, dense, sparse, { lambda = 1e-3, tolerance = 1e-7 })
+  lu.assertAlmostEquals(b:intercept():sum(), 0, 1e-12)
+  lu.assertTrue((a:decision(X) - b:decision(X)):abs():max() < 1e-3)
+end
+
 -- ---------------------------------------------------------------- squares
 
 function TestLeastSquares()
@@ -271,16 +279,107 @@ function TestALossOfAScript()
     dense, sparse, nil, "a loss of a script")
 end
 
+-- ---------------------------------------------------------------- all of them
+
+local classes = { X = X, y = labels(f, 3), task = "classification" }
+local numbers = { X = X, y = f, task = "regression" }
+local solvers = {
+  hinge = { classes, function(o) return sc.solver.hinge(o) end },
+  squared_hinge = { classes, makers.squared_hinge },
+  logistic = { classes, makers.logistic },
+  ridge = { numbers, function(o) o.tolerance = nil return sc.solver.ridge(o) end },
+  cg = { numbers, function(o) return sc.solver.cg(o) end },
+  lasso = { numbers, function(o) return sc.solver.lasso(o) end },
+  erm = { numbers, function(o) o.loss = sc.loss.huber{ delta = 2 } return sc.solver.erm(o) end },
+  erm_l1 = { numbers, function(o)
+    o.loss, o.penalty = sc.loss.huber{ delta = 2 }, "l1"
+    return sc.solver.erm(o)
+  end },
+}
+
+function TestThreadsDoNotChangeABit()
+  local before = core.threads()
+  for name, one in pairs(solvers) do
+    local _, sparse = pair(one[1])
+    local wanted
+    for _, threads in ipairs{ 1, 2, 4 } do
+      core.threads(threads)
+      local ok, m = pcall(function()
+        return sc.pipeline{ one[2]{ lambda = 1e-2, tolerance = 1e-4 } }:fit(sparse)
+      end)
+      core.threads(before)
+      if not ok then error(m, 0) end
+      wanted = wanted or m
+      lu.assertTrue(m:weights() == wanted:weights(), name)
+      lu.assertTrue(m:weights():norm() > 0, name)
+    end
+  end
+end
+
+-- Numbers of the rows in float32, and the same as float64: sums are float64 in both.
+function TestNumbersInFloat32()
+  local rounded = X:astype("float32"):astype("float64")
+  for name, one in pairs(solvers) do
+    local weights = {}
+    for _, dtype in ipairs{ "float32", "float64" } do
+      local ds = sc.dataset{ X = sc.matrix.csr(rounded, { dtype = dtype }), y = one[1].y,
+        task = one[1].task }
+      lu.assertEquals(ds.X:dtype(), dtype)
+      weights[dtype] = sc.pipeline{ one[2]{ lambda = 1e-2, tolerance = 1e-6 } }:fit(ds):weights()
+    end
+    lu.assertTrue((weights.float32 - weights.float64):norm() < 1e-9 * weights.float64:norm(), name)
+  end
+end
+
+-- Several targets, without a constant, rows that count by their weights.
+function TestTargetsTogether()
+  local Y = sc.zeros(600, 2)
+  for i = 1, 600 do Y:set(i, 1, f[i]) Y:set(i, 2, math.sin(i) + X:get(i, 3)) end
+  for _, intercept in ipairs{ true, false } do
+    local dense, sparse = pair{ X = X, y = Y, task = "regression", weights = weights_of(600) }
+    for _, name in ipairs{ "ridge", "cg", "lasso", "erm", "erm_l1" } do
+      local fits = {}
+      for i, ds in ipairs{ dense, sparse } do
+        fits[i] = sc.pipeline{ solvers[name][2]{ lambda = 1e-2, tolerance = 1e-8,
+          intercept = intercept } }:fit(ds)
+        lu.assertEquals(fits[i]:info().status, "converged", name)
+      end
+      local wanted = fits[1]:predict(X)
+      lu.assertTrue((fits[2]:predict(X) - wanted):norm() < 1e-3 * wanted:norm(), name)
+    end
+  end
+end
+
 -- ---------------------------------------------------------------- searches
 
+-- A search goes through the lambdas of a fold by warm starts; each model is that of a fit alone, of
+-- the rows with their zeros.
 function TestAPathFindsWhatSingleFitsFind()
-  local dense, sparse = pair{ X = X, y = labels(f, 2), task = "classification" }
-  local lambdas = sc.choose{ 1e-4, 1e-1, 1e-3, 1e-2 }
-  for name, maker in pairs(makers) do
-    local solver = maker{ lambda = lambdas, tolerance = 1e-5, max_iterations = 20000 }
-    local a = sc.pipeline{ solver }:search(dense, { folds = 3, seed = 1 })
-    local b = sc.pipeline{ solver }:search(sparse, { folds = 3, seed = 1 })
-    lu.assertEquals(b.choice["solver.lambda"], a.choice["solver.lambda"], name)
+  local list = { 1e-3, 1e-1, 1e-2 }
+  for name, one in pairs(solvers) do
+    local dense, sparse = pair(one[1])
+    local function pipeline(lambda)
+      return sc.pipeline{ one[2]{ lambda = lambda, tolerance = 1e-7 } }
+    end
+    local given = { folds = 3, seed = 1, score = "loss" }
+    local cells = pipeline(sc.choose(list)):search(sparse, given).table
+    lu.assertEquals(#cells, 3)
+    for _, cell in ipairs(cells) do
+      local alone = pipeline(cell.choice["solver.lambda"]):cv(dense, given)
+      lu.assertEquals(cell.unconverged, 0)
+      lu.assertAlmostEquals(cell.mean / alone.mean, 1, 1e-4,
+        ("%s, lambda %g"):format(name, cell.choice["solver.lambda"]))
+    end
+  end
+end
+
+-- Beyond 4000 columns the hinge loss has no other method to end with.
+function TestHingeOfManyColumns()
+  local Z, g = rows_of(150, 4100, 21)
+  local dense, sparse = pair{ X = Z, y = labels(g, 2), task = "classification" }
+  for _, lambda in ipairs{ 1e-1, 1e-4 } do
+    check_same(makers.hinge, dense, sparse,
+      { lambda = lambda, tolerance = 1e-6, max_iterations = 20000 }, ("lambda %g"):format(lambda))
   end
 end
 
