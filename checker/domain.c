@@ -4,8 +4,9 @@
 #include "lua/call.h"
 #include "lua/handle.h"
 
-/* checker.domain(instance) -> { low, high = numbers that may be infinite, low_open, high_open, unit,
- * columns = booleans }; nothing where it takes any number, or for a kind that has no domain */
+/* checker.domain(instance) -> { low, high = numbers that may be infinite, low_open, high_open,
+ * unit, columns = booleans }; nothing where it takes any number, or for a kind that has no
+ * domain */
 static int domain(lua_State *L) {
   const scl_instance *component = scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
   scl_domain found;

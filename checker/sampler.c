@@ -212,8 +212,9 @@ static int apply(lua_State *L) {
 
 /* ------------------------------------------------------------ columns */
 
-/* checker.sampler_column(draw, column, first, count, memory) -> whether the sampler draws by columns;
- * then memory (count numbers) = weight `column` (from 0) of parameters first .. first+count-1 */
+/* checker.sampler_column(draw, column, first, count, memory) -> whether the sampler draws by
+ * columns; then memory (count numbers) = weight `column` (from 0) of parameters first ..
+ * first+count-1 */
 static int draw_column(lua_State *L) {
   scl_origin origin;
   scl_error error = {0};

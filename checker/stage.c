@@ -43,8 +43,9 @@ static scl_status apply_sparse(const scl_fitted_stage *stage, const scl_csr *row
   return status;
 }
 
-/* checker.stage_apply_csr(fitted, X, first, count, dtype) -> the rows first .. first+count-1 (from 0)
- * of X, made sparse, by the slot `apply_csr`, as a matrix; nothing where the stage keeps no zeros */
+/* checker.stage_apply_csr(fitted, X, first, count, dtype) -> the rows first .. first+count-1 (from
+ * 0) of X, made sparse, by the slot `apply_csr`, as a matrix; nothing where the stage keeps no
+ * zeros */
 static int stage_apply_csr(lua_State *L) {
   const scl_fitted_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
   const scl_matrix *x = scl_lua_hold_matrix(L, 2);

@@ -2,9 +2,9 @@
  *
  *   min_{a,b} (1/2) sum_i h_i (t_i - x_i'a - b)^2 + l1 ||a||_1 + (l2/2) ||a||^2
  *
- * by coordinate descent (Friedman, Hastie and Tibshirani 2010) in a random order of the columns. With H = sum_i h_i, m_j = sum_i h_i
- * x_ij/H and the rests r_i = t_i - x_i'a, the best constant is b = sum_i h_i r_i/H, and in terms of
- * it column j has the slope and the curvature
+ * by coordinate descent (Friedman, Hastie and Tibshirani 2010) in a random order of the columns.
+ * With H = sum_i h_i, m_j = sum_i h_i x_ij/H and the rests r_i = t_i - x_i'a, the best constant is
+ * b = sum_i h_i r_i/H, and in terms of it column j has the slope and the curvature
  *
  *   sum_i h_i x_ij r_i - b H m_j,   sum_i h_i x_ij^2 - H m_j^2,
  *

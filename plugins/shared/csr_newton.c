@@ -3,9 +3,9 @@
  *
  *   H p = -g,   H p = X'(B (X p + 1 q')) + lambda p   (p D x c, and q c for the constants),
  *
- * B the second derivatives of the losses, by conjugate gradients, preconditioned by H's diagonal, to
- * a residual that is a share of g. A product with H reads the rows once. For the logistic loss of
- * several classes a row's B is w (diag(p) - p p') with its probabilities p; else the columns are
+ * B the second derivatives of the losses, by conjugate gradients, preconditioned by H's diagonal,
+ * to a residual that is a share of g. A product with H reads the rows once. For the logistic loss
+ * of several classes a row's B is w (diag(p) - p p') with its probabilities p; else the columns are
  * problems of their own, which share the passes. Scores are linear in x: a search along the step
  * takes no pass (risk_search). */
 #include "shared/csr_newton.h"

@@ -41,16 +41,16 @@ scl_status csr_newton_bends(csr_newton *n, scl_error *error);
 /* Slopes and losses at n->scores, and the sums of the slopes (c). */
 scl_status csr_newton_slopes(csr_newton *n, double *sums, scl_error *error);
 
-/* From n->x to a gradient of norm `goal`, in at most `most` iterations (quadratic: products with the
- * Hessian), or until rounding stops it. *iterations counts up. */
+/* From n->x to a gradient of norm `goal`, in at most `most` iterations (quadratic: products with
+ * the Hessian), or until rounding stops it. *iterations counts up. */
 scl_status csr_newton_minimise(csr_newton *n, double goal, size_t most, size_t *iterations,
                                scl_error *error);
 
 /* Solves for each of `count` lambdas (the risk's is set to each), each from where the one before
  * ended, to a gradient of `tolerance` times the one at 0, or for gap = true to a duality gap of
  * `tolerance` of the objective, in every column. Fills in all of out[k] but the note. The gap of
- * columns that are not joint holds for the problem with the constant. For squares the gradient at 0 is
- * that at the best constant. */
+ * columns that are not joint holds for the problem with the constant. For squares the gradient at 0
+ * is that at the best constant. */
 typedef struct csr_newton_task {
   risk *risk;
   bool joint, by_gap;
@@ -60,9 +60,9 @@ typedef struct csr_newton_task {
 scl_status csr_newton_path(const csr_newton_task *task, const double *lambdas, size_t count,
                            scl_solution *const *out, scl_error *error);
 
-/* Least squares with (lambda/2) ||a||^2, each target apart, by conjugate gradients for all of them in
- * the same passes: to a residual of `tolerance` of the right-hand side, in at most `most` passes for
- * each of `count` lambdas, of any order. Fills in all of out[k]. */
+/* Least squares with (lambda/2) ||a||^2, each target apart, by conjugate gradients for all of them
+ * in the same passes: to a residual of `tolerance` of the right-hand side, in at most `most` passes
+ * for each of `count` lambdas, of any order. Fills in all of out[k]. */
 scl_status csr_least_squares(const scl_problem *problem, const double *lambdas, size_t count,
                              double tolerance, size_t most, scl_solution *const *out,
                              scl_error *error);

@@ -1,5 +1,6 @@
-/* csr_newton_path and csr_least_squares: several lambdas, and the duality gap. With s the slopes of the losses times the
- * shares of their rows, a dual point, sum_i s_i x_i = g - lambda a with the gradient g in a, and
+/* csr_newton_path and csr_least_squares: several lambdas, and the duality gap. With s the slopes of
+ * the losses times the shares of their rows, a dual point, sum_i s_i x_i = g - lambda a with the
+ * gradient g in a, and
  *
  *   P(a, b) - D(s) = ||g||^2/(2 lambda)   where sum_i s_i = 0 (with a constant):
  *
@@ -90,8 +91,8 @@ static scl_status path_solve(csr_newton *n, const csr_newton_task *task, double 
   return status;
 }
 
-/* From the solutions of the last two lambdas, before and n->x, to where they lead in the logarithm of
- * lambda, if the objective is less there. */
+/* From the solutions of the last two lambdas, before and n->x, to where they lead in the logarithm
+ * of lambda, if the objective is less there. */
 static scl_status path_predict(csr_newton *n, const double *before, double ratio,
                                scl_error *error) {
   const size_t size = n->risk->size;
@@ -106,8 +107,8 @@ static scl_status path_predict(csr_newton *n, const double *before, double ratio
   return csr_newton_look(n, true, error);
 }
 
-/* Constants of joint columns that all move by one number change no probability: of these, those whose
- * sum is 0, as L-BFGS from 0 finds them on dense rows. */
+/* Constants of joint columns that all move by one number change no probability: of these, those
+ * whose sum is 0, as L-BFGS from 0 finds them on dense rows. */
 static void path_centre(double *constants, size_t c) {
   double mean = 0;
   for (size_t j = 0; j < c; j++)

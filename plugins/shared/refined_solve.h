@@ -13,8 +13,8 @@
  * r'M^-1 r falls, which tells the error of predictions (M what was factored). Where it does not get
  * there, x solves the system with jitter, and the account says how much.
  *
- * Why the residual is not divided by |A||x| + |right| (Oettli and Prager 1964): that tells whether x
- * solves a system near the one asked, and conjugate gradients always get there, to 1e-14. With an
+ * Why the residual is not divided by |A||x| + |right| (Oettli and Prager 1964): that tells whether
+ * x solves a system near the one asked, and conjugate gradients always get there, to 1e-14. With an
  * RKHS penalty whose least eigenvalues are below rounding, x has entries of 1e4 to 1e7 that cancel,
  * and the predictions of two such systems differ by up to percents: 300 thresholds on wdbc
  * (scripts/demo.lua), against the same system in quadruple precision, by 0.025 of the largest

@@ -1,5 +1,5 @@
-/* Sums over rows that a solver makes itself: by the verb `total` of the problem, so that they do not
- * depend on the order of the rows; one by one where the host does not have it. */
+/* Sums over rows that a solver makes itself: by the verb `total` of the problem, so that they do
+ * not depend on the order of the rows; one by one where the host does not have it. */
 #ifndef SCULLERY_SHARED_ROW_TOTAL_H
 #define SCULLERY_SHARED_ROW_TOTAL_H
 

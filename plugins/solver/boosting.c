@@ -2,10 +2,11 @@
  *
  *   F(x) = b + rate sum_m s_m h_m(x),   h_m fitted to r_i = -l'(F_{m-1}(x_i), y_i)
  *
- * with the row weights. b minimises sum_i w_i l(b, y_i). s_m is 1, or less where the mean loss would
- * rise again before s_m = 1: there it is least. With l = (f - y)^2/2 the r_i are residuals; where h is a linear
- * smoother S, those after M rounds are (I - rate S)^M (y - b) (Buhlmann and Yu 2003, Boosting with
- * the L2 loss). Each target, and each class against all others, has its own F. */
+ * with the row weights. b minimises sum_i w_i l(b, y_i). s_m is 1, or less where the mean loss
+ * would rise again before s_m = 1: there it is least. With l = (f - y)^2/2 the r_i are residuals;
+ * where h is a linear smoother S, those after M rounds are (I - rate S)^M (y - b) (Buhlmann and Yu
+ * 2003, Boosting with the L2 loss). Each target, and each class against all others, has its own
+ * F. */
 #include "shared/models.h"
 #include "shared/part_loss.h"
 

@@ -4,8 +4,8 @@
  *
  * where h(j) is uniform on the k new columns, and s(j) is 1 or -1, by a hash of j. With signs,
  * E <x', y'> = <x, y> over seeds (Weinberger, Dasgupta, Langford, Smola and Attenberg 2009, Feature
- * hashing for large scale multitask learning, lemma 2). The terms of a sum are added in ascending j,
- * of dense and of sparse rows. */
+ * hashing for large scale multitask learning, lemma 2). The terms of a sum are added in ascending
+ * j, of dense and of sparse rows. */
 #include <scullery/plugin.h>
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Each column x becomes x / m, m the largest absolute value in the rows of the fit. A number that is
- * 0 stays 0, so that sparse rows stay sparse. */
+/* Each column x becomes x / m, m the largest absolute value in the rows of the fit. A number that
+ * is 0 stays 0, so that sparse rows stay sparse. */
 #include <scullery/plugin.h>
 
 /* ------------------------------------------------------------ learning */

@@ -69,7 +69,8 @@ static scl_status take(const void *self, const scl_stage_state *fitted, const sc
   return SCL_STATUS_OK;
 }
 
-/* Selected columns that ascend: each number of a row is looked up among them. Writes from *at on. */
+/* Selected columns that ascend: each number of a row is looked up among them. Writes from *at
+ * on. */
 static void take_ascending(const double *columns, size_t width, const scl_const_csr *in, size_t i,
                            const scl_csr_block *out, int64_t *at) {
   for (int64_t k = in->starts[i]; k < in->starts[i + 1]; k++) {

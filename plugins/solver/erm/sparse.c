@@ -2,11 +2,12 @@
  * (shared/csr_newton.c). Penalties with ||a||_1, for losses with a curvature: with shares
  * h_i = p_i l''(f_i) and slopes s_i = p_i l'(f_i), p_i = w_i/N, each step solves
  *
- *   min_{a,b} (1/2) sum_i h_i (t_i - x_i'a - b)^2 + l1 ||a||_1 + (l2/2) ||a||^2,  t_i = f_i - s_i/h_i
+ *   min_{a,b} (1/2) sum_i h_i (t_i - x_i'a - b)^2 + l1 ||a||_1 + (l2/2) ||a||^2,
+ *   t_i = f_i - s_i/h_i,
  *
  * roughly, by coordinate descent (shared/column_descent.c), and goes towards it as far as the
- * objective falls (Yuan, Ho and Lin 2012). Scores are linear: a step takes no pass over the rows but
- * those of the columns that are not 0. */
+ * objective falls (Yuan, Ho and Lin 2012). Scores are linear: a step takes no pass over the rows
+ * but those of the columns that are not 0. */
 #include "erm.h"
 
 /* ------------------------------------------------------------ l2 */

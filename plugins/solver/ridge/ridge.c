@@ -12,8 +12,9 @@
  * that is not positive definite is factored with jitter (1e-11 of its diagonal, 1e-5 with float32
  * features, and ten times more until it factors) and refined to the system as asked
  * (shared/refined_solve.c). Where rounding of the sums may change predictions, passes over the rows
- * repair that (rounding.c). Sparse rows of many columns: conjugate gradients on the rows. What neither reaches is not called converged, nor is what conjugate
- * gradients leave predictions off by more than a share of 0.005. */
+ * repair that (rounding.c). Sparse rows of many columns: conjugate gradients on the rows. What
+ * neither reaches is not called converged, nor is what conjugate gradients leave predictions off by
+ * more than a share of 0.005. */
 #include "ridge.h"
 #include "shared/cost.h"
 #include "shared/csr_newton.h"

@@ -1,5 +1,5 @@
-/* What the tests of scullery.h share: the models of tests/core/model/embed_models.lua in a folder of
- * their own, and the tables beside them. */
+/* What the tests of scullery.h share: the models of tests/core/model/embed_models.lua in a folder
+ * of their own, and the tables beside them. */
 #ifndef EMBED_H
 #define EMBED_H
 

@@ -6,7 +6,8 @@
 
 /* `count` rows, in one of three forms. Dense: `features`, count x D. One-hot (entries > 0):
  * features.data is NULL, and row i has at most `entries` of them, in columns[i*entries ..] (-1:
- * none), each equal to `value`. Sparse (csr is not NULL): features.data is NULL and entries is 0. */
+ * none), each equal to `value`. Sparse (csr is not NULL): features.data is NULL and entries is
+ * 0. */
 typedef struct scl_rows {
   scl_head head;
   size_t first, count; /* rows first .. first+count-1, in the order of the walk */

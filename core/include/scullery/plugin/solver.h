@@ -211,9 +211,9 @@ typedef struct scl_ability_sparse_rows {
 #define SCL_LEAST_ABILITY_SPARSE_ROWS sizeof(scl_head)
 
 /* A table without members: this solver reads compressed sparse rows, in which text and many LIBSVM
- * files come (scl_problem.csr). For other solvers the host makes rows dense, or fails if they do not
- * fit into memory. The verbs product, adjoint, sweep, responses and total work on such rows too, so
- * that a solver which reads rows by these alone can declare it. */
+ * files come (scl_problem.csr). For other solvers the host makes rows dense, or fails if they do
+ * not fit into memory. The verbs product, adjoint, sweep, responses and total work on such rows
+ * too, so that a solver which reads rows by these alone can declare it. */
 #define SCL_ABILITY_CSR_ROWS "scullery.csr-rows/1"
 typedef struct scl_ability_csr_rows {
   scl_head head;
