@@ -1,5 +1,5 @@
 -- The public headers compile in every standard that an author may use, with gcc and with clang,
--- without a warning; and so do plugins of each.
+-- without a warning; and so do plugins of each. The page of the interface has all abilities.
 local lu = require "luaunit"
 local support = dofile("tests/helpers/support.lua")
 local quote, shell = support.quote, support.shell
@@ -132,6 +132,17 @@ function TestHeaders.test_plugins_in_every_cpp()
   each_standard("c++", function(compiler, standard)
     compiles(compiler, standard, "c++", CPP11, "-Wno-missing-field-initializers")
   end)
+end
+
+-- docs/interface.md has each ability.
+function TestHeaders.test_abilities_are_described()
+  local page, count = support.read(source .. "/docs/interface.md"), 0
+  for name in io.popen("cat " .. quote(source) .. "/core/include/scullery/plugin/*.h"):read("a")
+    :gmatch('#define SCL_ABILITY_[%u_0-9]+ "scullery%.([%l-]+)/1"') do
+    lu.assertStrContains(page, "`" .. name .. "`")
+    count = count + 1
+  end
+  lu.assertTrue(count > 30, count)
 end
 
 os.exit(lu.LuaUnit.run())
