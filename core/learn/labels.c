@@ -172,7 +172,7 @@ scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_so
                                   .random_access = from->random_access,
                                   .parallel = from->parallel,
                                   .sparse = from->sparse,
-                                  .entries = from->entries},
+                                  .memory = from->memory},
                          .from = from,
                          .classes = {values, classes->count, classes->strangers},
                          .values = values,

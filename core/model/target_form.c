@@ -85,7 +85,7 @@ scl_status scl_source_formed(scl_source *from, const scl_target_form *form, scl_
                                    .random_access = from->random_access,
                                    .parallel = from->parallel,
                                    .sparse = from->sparse,
-                                   .entries = from->entries},
+                                   .memory = from->memory},
                           .from = from,
                           .form = {form->log, form->count, mean, scale}};
   *out = &self->base;

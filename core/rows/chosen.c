@@ -82,7 +82,6 @@ scl_beginning scl_source_begin(scl_source *from, size_t count) {
   scl_beginning out = {*from, from};
   out.base.class = &beginning_class;
   out.base.rows = scl_min(count, from->rows);
-  out.base.entries = 0;
   return out;
 }
 
@@ -122,17 +121,18 @@ scl_status scl_flow_pick(const scl_flow *flow, const size_t *places, size_t coun
   return scl_flow_walk(&rows, false, pick_rows, &p, error);
 }
 
-/* The same of sparse rows, as views of one row each. */
+/* The same of sparse rows: a copy for each block, as views would keep the blocks of a whole file in
+ * memory. */
 typedef struct picking_csr {
   const size_t *places;
-  size_t count, taken;
-  scl_csr *rows;
+  size_t count, taken, copies;
+  scl_csr *rows; /* the copies; behind them, during a visit, views of one row each */
   scl_matrix *y; /* may be NULL */
 } picking_csr;
 
-static scl_status pick_views(void *context, const scl_flow_block *block, scl_error *error) {
+static scl_status pick_csr(void *context, const scl_flow_block *block, scl_error *error) {
   picking_csr *p = context;
-  (void)error;
+  const size_t from = p->taken;
   for (; p->taken < p->count && p->places[p->taken] < block->first + block->count; p->taken++) {
     const size_t row = p->places[p->taken] - block->first;
     p->rows[p->taken] = scl_csr_slice(block->csr, row, 1);
@@ -140,13 +140,22 @@ static scl_status pick_views(void *context, const scl_flow_block *block, scl_err
       memcpy(scl_matrix_row(p->y, p->taken), block->y + row * p->y->cols,
              p->y->cols * sizeof(double));
   }
-  return SCL_STATUS_OK;
+  if (p->taken == from) return SCL_STATUS_OK;
+  scl_csr copy;
+  const scl_status status = scl_csr_join(p->rows + from, p->taken - from, &copy, error);
+  for (size_t k = from; k < p->taken; k++)
+    scl_csr_release(&p->rows[k]);
+  if (status == SCL_STATUS_OK) p->rows[p->copies++] = copy;
+  return status;
 }
 
 scl_status scl_flow_pick_csr(const scl_flow *flow, const size_t *places, size_t count, scl_csr *x,
                              scl_matrix *y, scl_error *error) {
   scl_flow rows = scl_flow_of_rows(flow);
-  picking_csr p = {places, count, 0, scl_allocate_zero((count + 1) * sizeof *p.rows), y};
+  picking_csr p = {.places = places,
+                   .count = count,
+                   .rows = scl_allocate_zero((count + 1) * sizeof *p.rows),
+                   .y = y};
   rows.weights = NULL;
   rows.csr = true;
   *x = (scl_csr){0};
@@ -154,11 +163,11 @@ scl_status scl_flow_pick_csr(const scl_flow *flow, const size_t *places, size_t 
   scl_status status = SCL_STATUS_OK;
   if (y != NULL)
     status = scl_matrix_create_raw(count, flow->source->targets, SCL_DTYPE_FLOAT64, y, error);
-  if (status == SCL_STATUS_OK) status = scl_flow_walk(&rows, false, pick_views, &p, error);
+  if (status == SCL_STATUS_OK) status = scl_flow_walk(&rows, false, pick_csr, &p, error);
   if (status == SCL_STATUS_OK)
-    status = count > 0 ? scl_csr_join(p.rows, count, x, error)
+    status = count > 0 ? scl_csr_join(p.rows, p.copies, x, error)
                        : scl_csr_create(0, scl_flow_cols(flow), 0, SCL_DTYPE_FLOAT64, x, error);
-  for (size_t k = 0; k < p.taken; k++)
+  for (size_t k = 0; k < p.copies; k++)
     scl_csr_release(&p.rows[k]);
   scl_release(p.rows);
   return status;

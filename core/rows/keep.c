@@ -35,9 +35,11 @@ static size_t feature_size(const scl_flow *flow) {
   return flow->whole ? scl_whole_size(scl_map_whole(flow->map)) : scl_dtype_size(flow->dtype);
 }
 
-/* Bytes of a sparse row; none where blocks are views of the source's rows. */
+/* Bytes of a sparse row; none where blocks are views of rows in memory. */
 static size_t csr_bytes(const scl_flow *flow) {
-  const bool view = flow->n_stages == 0 && flow->group == NULL && flow->source->random_access;
+  const scl_csr *memory = flow->source->memory;
+  const bool view =
+      flow->n_stages == 0 && flow->group == NULL && memory != NULL && memory->dtype == flow->dtype;
   return sizeof(int64_t) + (view ? 0
                                  : (size_t)(scl_source_entries(flow->source) *
                                             (double)(sizeof(int32_t) + sizeof(double))));
@@ -102,8 +104,8 @@ static void *copied(const void *from, size_t rows, size_t row, ptrdiff_t stride)
   return c.to;
 }
 
-/* Copy phi, columns, whole numbers or bits of a block, or share its sparse rows, and point b->block to the copy. False: not
- * enough memory. */
+/* Copy phi, columns, whole numbers or bits of a block, or share its sparse rows, and point b->block
+ * to them. False: not enough memory. */
 static bool copy_features(const scl_keep *keep, const scl_flow_block *from, kept_block *b) {
   const size_t size = keep->size;
   const bool sparse = from->entries > 0;

@@ -93,7 +93,7 @@ scl_status scl_source_csr(const scl_csr *x, const scl_matrix *y, scl_source **ou
                             .random_access = true,
                             .parallel = true,
                             .sparse = true,
-                            .entries = scl_csr_entries(x)};
+                            .memory = &self->x};
   self->x = scl_csr_share(x);
   if (y != NULL) self->y = scl_matrix_share(y);
   *out = &self->base;
@@ -310,8 +310,8 @@ static scl_status sparse_in_order(scl_source *source, size_t first, size_t count
 
 double scl_source_entries(const scl_source *source) {
   enum { GUESS = 100 };
-  if (source->entries > 0 && source->rows > 0)
-    return (double)source->entries / (double)source->rows;
+  const scl_csr *x = source->memory;
+  if (x != NULL && x->rows > 0) return (double)scl_csr_entries(x) / (double)x->rows;
   return (double)scl_min(source->cols, GUESS);
 }
 

@@ -40,10 +40,10 @@ struct scl_source {
       targets; /* targets: columns of y, 0 when it has none; rows: 0 where rows can be
                                  read once only */
   bool random_access;
-  bool parallel;    /* read may be called on several threads at once */
-  bool sparse;      /* scl_source_sparse gives its rows, */
-  size_t entries;   /* with so many numbers in all; 0: not known */
-  const char *name; /* of the file, for messages, where there is `next` */
+  bool parallel;         /* read may be called on several threads at once */
+  bool sparse;           /* scl_source_sparse gives its rows, */
+  const scl_csr *memory; /* as views of these; NULL: rows are made when they are read */
+  const char *name;      /* of the file, for messages, where there is `next` */
   /* Where there is `next`, for scl_source_read: the block that came last, how many of its rows were
    * read, and how many rows of the source. */
   scl_matrix x, y;

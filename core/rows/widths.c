@@ -23,8 +23,8 @@ static double sparse_distance(const scl_csr *a, size_t i, size_t j) {
   int64_t p = a->starts[i], q = a->starts[j];
   double sum = 0;
   while (p < a->starts[i + 1] || q < a->starts[j + 1]) {
-    const int32_t u = p < a->starts[i + 1] ? a->columns[p] : INT32_MAX,
-                  v = q < a->starts[j + 1] ? a->columns[q] : INT32_MAX;
+    const int64_t u = p < a->starts[i + 1] ? a->columns[p] : INT64_MAX,
+                  v = q < a->starts[j + 1] ? a->columns[q] : INT64_MAX;
     const double gap = (u <= v ? scl_csr_value(a, p) : 0) - (v <= u ? scl_csr_value(a, q) : 0);
     sum += gap * gap;
     p += u <= v;
