@@ -258,3 +258,9 @@ void scl_csr_fill(const scl_csr *a, size_t first, size_t rows, scl_dtype dtype, 
       scl_set_number(row, dtype, (size_t)a->columns[k], scl_csr_value(a, k));
   }
 }
+
+size_t scl_csr_dense_rows(size_t cols, scl_dtype dtype) {
+  static const double bytes = 64e6;
+  const double fit = bytes / ((double)scl_max(cols, 1) * (double)scl_dtype_size(dtype));
+  return fit < 1 ? 1 : (size_t)fit;
+}

@@ -75,6 +75,9 @@ scl_status scl_csr_sort(scl_csr *a, scl_error *error);
 void scl_csr_fill(const scl_csr *a, size_t first, size_t rows, scl_dtype dtype, void *out,
                   ptrdiff_t stride);
 
+/* Rows of `cols` numbers that are to be made dense at a time: at least one. */
+size_t scl_csr_dense_rows(size_t cols, scl_dtype dtype);
+
 /* out (rows x k) = A b, b cols x k at stride k; out (cols x k) += A'r, r rows x k. All float64, in
  * the calling thread: each number is a sum in the order of columns, or of rows. */
 void scl_csr_product(const scl_csr *a, const double *b, size_t k, double *out);

@@ -43,7 +43,7 @@ scl_status scl_show_csr(const scl_show *show, const scl_run *run, scl_error *err
 scl_status scl_run_densely(const scl_flow *flow, const scl_run *run, scl_part_visit visit,
                            void *context, scl_error *error) {
   const size_t d = scl_flow_features(flow), c = flow->source->targets,
-               most = scl_min(scl_flow_dense_rows(flow, d), run->rows.count);
+               most = scl_min(scl_csr_dense_rows(d, flow->dtype), run->rows.count);
   void *x = scl_allocate_array(most * d + 1, scl_dtype_size(flow->dtype));
   if (x == NULL)
     return scl_fail_memory(error, most * d * scl_dtype_size(flow->dtype), "rows made dense");

@@ -2,18 +2,10 @@
 #include "map/kinds.h"
 #include <string.h>
 
-static const double DENSE_BYTES = 64e6;
-
 bool scl_map_takes_csr(const scl_map *map) {
   if (map->kind->inner != NULL) return scl_map_takes_csr(map->kind->inner(map));
   if (map->kind->takes_csr != NULL) return map->kind->takes_csr(map);
   return !map->bare && map->kind->tile != NULL && scl_tiles_take_csr(map);
-}
-
-size_t scl_map_dense_rows(const scl_map *map, size_t rows) {
-  const double row = (double)map->dim * (double)scl_dtype_size(map->dtype),
-               fit = DENSE_BYTES / (row > 1 ? row : 1);
-  return fit < 1 ? 1 : fit < (double)rows ? (size_t)fit : rows;
 }
 
 scl_status scl_map_request_csr(const scl_map *map, const scl_csr *rows, scl_csr *held,
@@ -44,19 +36,26 @@ scl_map_request scl_map_request_rows(const scl_map *map, const scl_map_request *
   return part;
 }
 
-scl_status scl_map_apply_csr_part(const scl_map *map, size_t first, size_t count,
-                                  const scl_csr *rows, void *phi, ptrdiff_t phi_stride,
-                                  scl_error *error) {
+/* Apply the map to sparse rows as `wanted` says. */
+static scl_status apply_rows(const scl_map *map, const scl_csr *rows, scl_map_request wanted,
+                             scl_error *error) {
   scl_csr held;
   scl_map_request request;
   SCL_TRY(scl_map_request_csr(map, rows, &held, &request, error));
-  request.phi = phi;
-  request.phi_stride = phi_stride;
-  request.first = first;
-  request.count = count;
-  const scl_status status = scl_map_apply_request(map, &request, error);
+  wanted.csr = request.csr;
+  wanted.rows = request.rows;
+  const scl_status status = scl_map_apply_request(map, &wanted, error);
   scl_csr_release(&held);
   return status;
+}
+
+scl_status scl_map_apply_csr_part(const scl_map *map, size_t first, size_t count,
+                                  const scl_csr *rows, void *phi, ptrdiff_t phi_stride,
+                                  scl_error *error) {
+  return apply_rows(
+      map, rows,
+      (scl_map_request){.phi = phi, .phi_stride = phi_stride, .first = first, .count = count},
+      error);
 }
 
 scl_status scl_map_apply_csr(const scl_map *map, const scl_csr *rows, void *phi,
@@ -66,21 +65,17 @@ scl_status scl_map_apply_csr(const scl_map *map, const scl_csr *rows, void *phi,
 
 scl_status scl_map_apply_csr_whole(const scl_map *map, const scl_csr *rows, void *v,
                                    ptrdiff_t v_stride, scl_error *error) {
-  scl_csr held;
-  scl_map_request request;
-  SCL_TRY(scl_map_request_csr(map, rows, &held, &request, error));
-  request.phi = v;
-  request.phi_stride = v_stride;
-  request.whole = true;
-  const scl_status status = scl_map_apply_request(map, &request, error);
-  scl_csr_release(&held);
-  return status;
+  return apply_rows(
+      map, rows,
+      (scl_map_request){.phi = v, .phi_stride = v_stride, .count = map->count, .whole = true},
+      error);
 }
 
 /* A cell is made of all numbers of a row: rows are made dense, some at a time. */
 scl_status scl_map_apply_csr_cells(const scl_map *map, const scl_csr *rows, int32_t *columns,
                                    scl_error *error) {
-  const size_t most = scl_map_dense_rows(map, rows->rows), size = scl_dtype_size(map->dtype);
+  const size_t most = scl_min(scl_csr_dense_rows(map->dim, map->dtype), rows->rows),
+               size = scl_dtype_size(map->dtype);
   scl_csr held;
   scl_map_request request;
   SCL_TRY(scl_map_request_csr(map, rows, &held, &request, error));

@@ -360,7 +360,7 @@ static scl_status section_apply(const scl_map *map, const scl_map_request *reque
   const size_t threads = scl_pool_threads();
   if (request->csr.starts != NULL) SCL_TRY(open_sparse(map, error));
   job.sparse = request->csr.starts != NULL && map->own.sections.sparse != NULL;
-  job.tall = job.sparse ? TILE_ROWS : scl_min(TILE_ROWS, scl_map_dense_rows(map, TILE_ROWS));
+  job.tall = job.sparse ? TILE_ROWS : scl_min(TILE_ROWS, scl_csr_dense_rows(map->dim, map->dtype));
   job.scratch_each = (job.tall * ((job.sparse ? 0 : map->dim) + job.end - job.begin) + 7) / 8 * 8;
   job.scratch = scl_allocate_array(threads * job.scratch_each, sizeof(double));
   if (job.scratch == NULL)

@@ -145,10 +145,8 @@ size_t scl_map_block(const scl_map *map); /* 1, or how many parameters are proje
  * those of the same rows dense; with a K on dense parameters, whose features depend on the length of
  * a row, they agree within rounding.
  * scl_map_takes_csr: whether they are read as they are, so that the work depends on their numbers.
- * Otherwise rows are made dense, some of them at a time. scl_map_dense_rows: how many are to be made
- * dense at a time. */
+ * Otherwise rows are made dense, some of them at a time. */
 bool scl_map_takes_csr(const scl_map *map);
-size_t scl_map_dense_rows(const scl_map *map, size_t rows);
 scl_status scl_map_apply_csr(const scl_map *map, const scl_csr *rows, void *phi,
                              ptrdiff_t phi_stride, scl_error *error);
 scl_status scl_map_apply_csr_part(const scl_map *map, size_t first, size_t count,

@@ -126,7 +126,7 @@ static void close_walk(walk *w) {
 static size_t rows_of_x(const scl_flow *flow, bool features, size_t rows) {
   if (!scl_flow_is_sparse(flow)) return rows;
   if (flow->csr || (features && flow->map != NULL)) return 0;
-  return scl_min(rows, scl_flow_dense_rows(flow, scl_flow_cols(flow)));
+  return scl_min(rows, scl_csr_dense_rows(scl_flow_cols(flow), flow->dtype));
 }
 
 /* The bytes of sparse rows as read and staged. */

@@ -95,8 +95,6 @@ bool scl_flow_is_sparse(const scl_flow *flow);
 static inline bool scl_flow_has_csr(const scl_flow *flow) {
   return flow->map == NULL && scl_flow_is_sparse(flow);
 }
-/* Rows of so many columns that are made dense at a time, in the flow's dtype. */
-size_t scl_flow_dense_rows(const scl_flow *flow, size_t cols);
 /* phi (count x D at stride, in the flow's dtype) = features by `map` of rows at .. at+count-1 of a
  * block of a walk without features. */
 scl_status scl_flow_apply_map(const scl_flow *flow, const scl_map *map, const scl_flow_block *block,

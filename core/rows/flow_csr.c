@@ -8,9 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of a task on sparse rows; bytes of rows that are dense at one time. */
-enum { TASK_ROWS = 256 };
-static const double DENSE_BYTES = 64e6;
+enum { TASK_ROWS = 256 }; /* of a task on sparse rows */
 
 size_t scl_flow_kept_stages(const scl_flow *flow) {
   size_t s = 0;
@@ -23,11 +21,6 @@ size_t scl_flow_kept_stages(const scl_flow *flow) {
 bool scl_flow_is_sparse(const scl_flow *flow) {
   return flow->source != NULL && flow->source->sparse &&
          scl_flow_kept_stages(flow) == flow->n_stages;
-}
-
-size_t scl_flow_dense_rows(const scl_flow *flow, size_t cols) {
-  const double fit = DENSE_BYTES / ((double)scl_max(cols, 1) * (double)scl_dtype_size(flow->dtype));
-  return fit < 1 ? 1 : fit > 1e6 ? 1000000 : (size_t)fit;
 }
 
 static size_t tasks_of(size_t rows) { return (rows + TASK_ROWS - 1) / TASK_ROWS; }
@@ -166,7 +159,7 @@ static scl_status sort_block(scl_flow_pass *w, scl_error *error) {
 
 /* Rows of a task that fills sparse rows and applies the other stages to them. */
 static size_t chunk_rows(const scl_flow_pass *w) {
-  return scl_min(SCL_FLOW_CHUNK, scl_flow_dense_rows(w->flow, w->cols_most));
+  return scl_min(SCL_FLOW_CHUNK, scl_csr_dense_rows(w->cols_most, SCL_DTYPE_FLOAT64));
 }
 
 /* Task: make some rows dense, apply the stages that do not keep them sparse, and move them to their
