@@ -181,9 +181,9 @@ static int write_csv(lua_State *L) {
   return 0;
 }
 
-/* core.read_libsvm(paths, {features =, base =, sparse =, task =, dtype =, unpacked =}) -> the same
- * fields as read_csv */
-static int read_libsvm(lua_State *L) {
+/* The data set in LIBSVM files; stream: as a source, and the fields of the data set without X and
+ * y. */
+static int open_libsvm(lua_State *L, bool stream) {
   static const char title[] = "data.libsvm";
   size_t count;
   scl_error error = {0};
@@ -192,20 +192,10 @@ static int read_libsvm(lua_State *L) {
   const scl_libsvm_options o = scl_lua_check_libsvm_options(L, 2, title);
   if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
   scl_table *table = new_table(L);
-  CHECK_READING(L, title, scl_libsvm_read(paths, count, &o, table, &error), table->rows, 1);
-  return give_table(L, table);
-}
-
-/* core.stream_libsvm(paths, options) -> source, the same fields without X and y */
-static int stream_libsvm(lua_State *L) {
-  static const char title[] = "data.libsvm";
-  size_t count;
-  scl_error error = {0};
-  luaL_checkstack(L, 20, title);
-  const char *const *paths = scl_lua_check_texts(L, 1, title, "path", &count);
-  const scl_libsvm_options o = scl_lua_check_libsvm_options(L, 2, title);
-  if (count == 0) return luaL_error(L, "%s: the list of paths is empty", title);
-  scl_table *table = new_table(L);
+  if (!stream) {
+    CHECK_READING(L, title, scl_libsvm_read(paths, count, &o, table, &error), table->rows, 1);
+    return give_table(L, table);
+  }
   void **slot = scl_lua_new_source(L);
   scl_source *source = NULL;
   CHECK_READING(L, title, scl_libsvm_stream(paths, count, &o, table, &source, &error), source->rows,
@@ -215,6 +205,13 @@ static int stream_libsvm(lua_State *L) {
   scl_table_destroy(table);
   return 2;
 }
+
+/* core.read_libsvm(paths, {features =, base =, sparse =, task =, dtype =, unpacked =}) -> the same
+ * fields as read_csv */
+static int read_libsvm(lua_State *L) { return open_libsvm(L, false); }
+
+/* core.stream_libsvm(paths, options) -> source, the same fields without X and y */
+static int stream_libsvm(lua_State *L) { return open_libsvm(L, true); }
 
 /* core.write_libsvm(sparse X, y: n x 1, path) */
 static int write_libsvm(lua_State *L) {

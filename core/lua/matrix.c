@@ -106,10 +106,24 @@ size_t scl_lua_check_place(lua_State *L, int place, size_t count, const char *wh
     luaL_error(L, "%s got %s; it takes a whole number from 1 to %I", what, luaL_typename(L, place),
                (LUAI_UACINT)count);
   const char *text = luaL_tolstring(L, place, NULL);
-  if (count == 0) luaL_error(L, "%s %s is outside: the matrix has no %ss", what, text, what);
-  luaL_error(L, "%s %s is outside: the matrix has %ss 1 to %I", what, text, what,
-             (LUAI_UACINT)count);
+  if (count == 0) luaL_error(L, "%s %s is outside: there are no %ss", what, text, what);
+  luaL_error(L, "%s %s is outside: there are %ss 1 to %I", what, text, what, (LUAI_UACINT)count);
   return 0;
+}
+
+size_t *scl_lua_check_places(lua_State *L, int place, size_t rows, const char *what,
+                             size_t *count) {
+  const double *given = scl_lua_check_numbers(L, place, "select", count);
+  size_t *places = lua_newuserdatauv(L, (*count + 1) * sizeof *places, 0);
+  for (size_t i = 0; i < *count; i++) {
+    if (given[i] == floor(given[i]) && fabs(given[i]) < 1e15)
+      lua_pushinteger(L, (lua_Integer)given[i]); /* for the sentence: 4, not 4.0 */
+    else
+      lua_pushnumber(L, given[i]);
+    places[i] = scl_lua_check_place(L, lua_gettop(L), rows, what);
+    lua_pop(L, 1);
+  }
+  return places;
 }
 
 double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t row, size_t col) {
@@ -306,31 +320,18 @@ static int transpose(lua_State *L) {
 
 /* select(list or n x 1 matrix of row numbers) */
 static int select_rows(lua_State *L) {
-  const scl_matrix *a = scl_lua_check_matrix(L, 1), *places = scl_lua_test_matrix(L, 2);
-  if (places == NULL && lua_type(L, 2) != LUA_TTABLE)
-    return luaL_error(L, "select takes a list or an n x 1 matrix of row numbers, and got %s",
-                      luaL_typename(L, 2));
-  if (places != NULL && places->cols != 1)
-    return luaL_error(
-        L, "select takes a list or an n x 1 matrix of row numbers, and got a %I x %I matrix",
-        (LUAI_UACINT)places->rows, (LUAI_UACINT)places->cols);
-  const size_t count =
-      places != NULL ? places->rows : scl_lua_copy_list(L, 2, SCL_LUA_MATRIX_SIDE, "select");
+  const scl_matrix *a = scl_lua_check_matrix(L, 1);
+  size_t count;
+  lua_settop(L, 2);
+  const size_t *places = scl_lua_check_places(L, 2, a->rows, "row", &count);
   const scl_matrix *out = scl_lua_make_matrix(L, count, a->cols, a->dtype);
   scl_lua_check_held(L, a);
-  if (places != NULL) scl_lua_check_held(L, places);
   for (size_t i = 0; i < count; i++) {
-    if (places != NULL)
-      lua_pushnumber(L, scl_matrix_get(places, i, 0));
-    else
-      lua_rawgeti(L, 2, (lua_Integer)i + 1);
-    const size_t from = scl_lua_check_place(L, lua_gettop(L), a->rows, "row");
-    scl_matrix source = scl_matrix_slice(a, from, 1, 0, a->cols),
+    scl_matrix source = scl_matrix_slice(a, places[i], 1, 0, a->cols),
                target = scl_matrix_slice(out, i, 1, 0, a->cols);
     scl_matrix_assign(&source, &target);
     scl_matrix_release(&source);
     scl_matrix_release(&target);
-    lua_pop(L, 1);
   }
   return 1;
 }

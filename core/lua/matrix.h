@@ -23,8 +23,11 @@ void scl_lua_check_held(lua_State *L, const scl_matrix *a);
 void scl_lua_check_options(lua_State *L, int place, const char *function, const char *const *known);
 /* A number (no text) at `place`, for row and col (from 0) of what `function` makes. */
 double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t row, size_t col);
-/* A place from 1 to count at `place`; `what` is "row" or "column". Returned from 0. */
+/* A place from 1 to count at `place`; `what` is "row", "column" or "text". Returned from 0. */
 size_t scl_lua_check_place(lua_State *L, int place, size_t count, const char *what);
+/* The same of each number of the argument of `select` (scl_lua_check_numbers), of `rows` places, in a
+ * userdata left on the stack. */
+size_t *scl_lua_check_places(lua_State *L, int place, size_t rows, const char *what, size_t *count);
 
 /* The numbers of a list, or of a matrix of one column or row, copied to a userdata left on the
  * stack; raises for anything else. */

@@ -156,17 +156,7 @@ static int select_rows(lua_State *L) {
   const scl_csr *a = scl_lua_check_csr(L, 1);
   size_t count;
   lua_settop(L, 2);
-  const double *given = scl_lua_check_numbers(L, 2, "select", &count);
-  size_t *places = lua_newuserdatauv(L, (count + 1) * sizeof *places, 0);
-  scl_lua_check_held_csr(L, a);
-  for (size_t i = 0; i < count; i++) {
-    if (given[i] == floor(given[i]) && fabs(given[i]) < 1e15)
-      lua_pushinteger(L, (lua_Integer)given[i]);
-    else
-      lua_pushnumber(L, given[i]);
-    places[i] = scl_lua_check_place(L, -1, a->rows, "row");
-    lua_pop(L, 1);
-  }
+  const size_t *places = scl_lua_check_places(L, 2, a->rows, "row", &count);
   SCL_LUA_DERIVE_CSR(L, a, scl_csr_take(a, places, count, out, &error));
   return 1;
 }

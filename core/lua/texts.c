@@ -219,16 +219,8 @@ static int push_text(lua_State *L, const scl_texts *texts, size_t i) {
   return 1;
 }
 
-/* The place from 1 at `place`, from 0. */
 static size_t check_place(lua_State *L, int place, const scl_texts *texts) {
-  int whole;
-  const lua_Integer value = lua_tointegerx(L, place, &whole);
-  if (lua_type(L, place) == LUA_TNUMBER && whole && value >= 1 &&
-      (lua_Unsigned)value <= texts->count)
-    return (size_t)value - 1;
-  luaL_error(L, "text %s is outside: there are %I", scl_lua_shown(L, place),
-             (LUAI_UACINT)texts->count);
-  return 0;
+  return scl_lua_check_place(L, place, texts->count, "text");
 }
 
 /* t[i]: text i; t.name: a method (upvalue 1) */
@@ -265,18 +257,7 @@ static int select_texts(lua_State *L) {
   const scl_texts *texts = scl_lua_check_packed_texts(L, 1);
   size_t count;
   lua_settop(L, 2);
-  const double *given = scl_lua_check_numbers(L, 2, "select", &count);
-  size_t *places = lua_newuserdatauv(L, (count + 1) * sizeof *places, 0);
-  check_held(L, texts);
-  for (size_t i = 0; i < count; i++) {
-    if (!(given[i] >= 1 && given[i] <= (double)texts->count &&
-          given[i] == (double)(size_t)given[i])) {
-      char text[40];
-      (void)snprintf(text, sizeof text, "%.14g", given[i]);
-      return luaL_error(L, "text %s is outside: there are %I", text, (LUAI_UACINT)texts->count);
-    }
-    places[i] = (size_t)given[i] - 1;
-  }
+  const size_t *places = scl_lua_check_places(L, 2, texts->count, "text", &count);
   DERIVE(L, texts, scl_texts_take(texts, places, count, out, &error));
   return 1;
 }

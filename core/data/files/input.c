@@ -5,9 +5,9 @@
 #include "base/pages.h"
 #include "base/text.h"
 #include "data/files/file.h"
+#include "data/files/unpacker.h"
 
 #include <string.h>
-#include <zlib.h>
 
 enum {
   BUFFER = SCL_BUFFER(1 << 18),
@@ -27,17 +27,6 @@ struct scl_input {
   bool packed, in_member; /* of gzip: in the middle of one of its parts */
   z_stream z;
 };
-
-/* zlib's allocator, by ours, so that tests can make it fail. */
-static void *take_memory(void *context, unsigned count, unsigned size) {
-  (void)context;
-  return scl_allocate_array(count, size);
-}
-
-static void give_back(void *context, void *memory) {
-  (void)context;
-  scl_release(memory);
-}
 
 scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
   scl_input *input = scl_allocate_zero(sizeof *input);
@@ -92,7 +81,7 @@ static scl_status begin(scl_input *input, scl_error *error) {
   SCL_TRY(look_ahead(input, 2, error));
   input->begun = true;
   if (!gzip_begins(input)) return SCL_STATUS_OK;
-  input->z = (z_stream){.zalloc = take_memory, .zfree = give_back};
+  input->z = scl_unpacker();
   if (inflateInit2(&input->z, GZIP) != Z_OK) return scl_fail_memory(error, BUFFER, input->path);
   input->packed = input->in_member = true;
   return SCL_STATUS_OK;

@@ -4,9 +4,9 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "data/files/file.h"
+#include "data/files/unpacker.h"
 
 #include <string.h>
-#include <zlib.h>
 
 enum {
   BUFFER = SCL_BUFFER(1 << 18),
@@ -212,16 +212,6 @@ size_t scl_zip_size(const scl_zip *zip, size_t k) { return zip->members[k].size;
 
 /* ---------------------------------------------------------------- reading a member */
 
-/* zlib's allocator, by ours, so that tests can make it fail. */
-static void *take_memory(void *context, unsigned count, unsigned size) {
-  (void)context;
-  return scl_allocate_array(count, size);
-}
-static void give_back(void *context, void *memory) {
-  (void)context;
-  scl_release(memory);
-}
-
 static scl_status damaged_member(const scl_zip *zip, const char *what, scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the member '%s' is damaged or cut off: %s",
                   zip->path, zip->member->name, what);
@@ -258,7 +248,7 @@ scl_status scl_zip_begin(scl_zip *zip, size_t k, scl_error *error) {
   zip->next = m->at + before;
   zip->left = m->packed;
   if (m->method == STORED) return SCL_STATUS_OK;
-  zip->z = (z_stream){.zalloc = take_memory, .zfree = give_back};
+  zip->z = scl_unpacker();
   if (inflateInit2(&zip->z, -MAX_WBITS) != Z_OK)
     return scl_fail_memory(error, (size_t)1 << 15, "a packed file");
   zip->inflating = true;

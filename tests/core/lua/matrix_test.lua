@@ -185,7 +185,7 @@ function TestViews:test_select_repeats_and_takes_a_matrix()
   lu.assertEquals(self.X:select({ 3, 1, 3 }):column(1):totable(), { { 7 }, { 1 }, { 7 } })
   lu.assertEquals(self.X:select(M { 2, 2 }):column(1):totable(), { { 4 }, { 4 } })
   lu.assertEquals(self.X:select({}):rows(), 0)
-  fails("row 4 is outside: the matrix has rows 1 to 3", self.X.select, self.X, { 1, 4 })
+  fails("row 4 is outside: there are rows 1 to 3", self.X.select, self.X, { 1, 4 })
   fails("got a 3 x 3 matrix", self.X.select, self.X, self.X)
   fails("select takes a list", self.X.select, self.X, 1)
 end
@@ -193,8 +193,8 @@ end
 function TestViews:test_places_outside_are_sentences()
   local X = self.X
   for _, bad in ipairs { 0, 4, -1, 1.5, 0 / 0, math.huge, 2 ^ 63 } do
-    fails("is outside: the matrix has rows 1 to 3", function() return X[bad] end)
-    fails("is outside: the matrix has columns 1 to 3", X.get, X, 1, bad)
+    fails("is outside: there are rows 1 to 3", function() return X[bad] end)
+    fails("is outside: there are columns 1 to 3", X.get, X, 1, bad)
     fails("is outside", X.set, X, bad, 1, 0)
     fails("is outside", X.slice, X, 1, bad)
     fails("is outside", X.column, X, bad)
@@ -202,7 +202,7 @@ function TestViews:test_places_outside_are_sentences()
   fails("row got nil", X.get, X, nil, 1)
   fails("the end lies before the beginning", X.slice, X, 3, 2)
   fails("the end lies before the beginning", X.slice, X, 1, 2, 3, 2)
-  fails("the matrix has no rows", function() return sc.zeros(0, 3)[1] end)
+  fails("there are no rows", function() return sc.zeros(0, 3)[1] end)
   fails("column 1 is no value, not a number", X.set, X, 1, 1)
 end
 
