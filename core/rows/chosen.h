@@ -26,8 +26,7 @@ scl_beginning scl_source_begin(scl_source *from, size_t count);
 scl_status scl_flow_pick(const scl_flow *flow, const size_t *places, size_t count, scl_matrix *x,
                          scl_matrix *y, scl_error *error);
 
-/* The same of rows that stages keep sparse (scl_flow_is_sparse): x is in float64, or a view of the
- * source's rows. */
+/* The same of rows that stages keep sparse (scl_flow_is_sparse). */
 scl_status scl_flow_pick_csr(const scl_flow *flow, const size_t *places, size_t count, scl_csr *x,
                              scl_matrix *y, scl_error *error);
 
