@@ -51,6 +51,10 @@ scl_status scl_sampler_make(const scl_instance *sampler, size_t count, const dou
 /* Abilities. Functions with a status return SCL_STATUS_UNSUPPORTED if the sampler does not have the
  * ability, which the `has` functions say. */
 bool scl_sampler_has_law(const scl_instance *sampler);
+/* The law of the rows on `dim` columns. Its arrays are one block of memory, which begins at out->mean
+ * and which the caller releases, also after a failure. */
+scl_status scl_sampler_open_law(const scl_instance *sampler, const scl_draw *draw, size_t dim,
+                                scl_law *out, scl_error *error);
 /* The law of the rows. *out comes with dim, fan_in (0 counts as 1) and the caller's arrays; all
  * numbers of the result are finite, or it fails with SCL_STATUS_NUMERIC. */
 scl_status scl_sampler_law(const scl_instance *sampler, const scl_draw *draw, scl_law *out,
