@@ -33,7 +33,7 @@ enum { TASK_ROWS = 256, SAMPLE = 4096, TASK_PRODUCTS = 1 << 15 };
       }                                                                                            \
     }                                                                                              \
   }                                                                                                \
-  static void adjoint_##suffix(const scl_csr *a, int32_t first, int32_t end, const double *r,      \
+  static void adjoint_##suffix(const scl_csr *a, int64_t first, int64_t end, const double *r,      \
                                size_t k, double *out) {                                            \
     const type *values = a->values;                                                                \
     for (size_t i = 0; i < a->rows; i++) {                                                         \
@@ -53,7 +53,7 @@ enum { TASK_ROWS = 256, SAMPLE = 4096, TASK_PRODUCTS = 1 << 15 };
   }
 
 /* The first number of row i whose column is at least `column`. */
-static int64_t from_column(const scl_csr *a, size_t i, int32_t column) {
+static int64_t from_column(const scl_csr *a, size_t i, int64_t column) {
   int64_t low = a->starts[i], high = a->starts[i + 1];
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
@@ -73,7 +73,7 @@ void scl_csr_product(const scl_csr *a, const double *b, size_t k, double *out) {
 }
 
 void scl_csr_adjoint(const scl_csr *a, const double *r, size_t k, double *out) {
-  (a->dtype == SCL_DTYPE_FLOAT64 ? adjoint_f64 : adjoint_f32)(a, 0, INT32_MAX, r, k, out);
+  (a->dtype == SCL_DTYPE_FLOAT64 ? adjoint_f64 : adjoint_f32)(a, 0, (int64_t)a->cols, r, k, out);
 }
 
 /* ------------------------------------------------------------ on the pool's threads */
@@ -83,7 +83,7 @@ typedef struct multiplying {
   const double *in;
   size_t k;
   double *out;
-  int32_t *cuts; /* of an adjoint: columns between tasks */
+  int64_t *cuts; /* of an adjoint: columns between tasks */
 } multiplying;
 
 static void product_task(void *context, size_t index) {
@@ -111,7 +111,7 @@ static int ascending(const void *a, const void *b) {
 
 /* Columns that divide the numbers of the rows into `tasks` parts of about one size, estimated from a
  * sample of them: cuts[0 .. tasks]. */
-static void cut_columns(const scl_csr *a, size_t tasks, int32_t *cuts) {
+static void cut_columns(const scl_csr *a, size_t tasks, int64_t *cuts) {
   int32_t sample[SAMPLE];
   const size_t entries = scl_csr_entries(a), count = scl_min(entries, SAMPLE);
   for (size_t i = 0; i < count; i++)
@@ -120,12 +120,12 @@ static void cut_columns(const scl_csr *a, size_t tasks, int32_t *cuts) {
   cuts[0] = 0;
   for (size_t t = 1; t < tasks; t++)
     cuts[t] = sample[t * count / tasks];
-  cuts[tasks] = INT32_MAX;
+  cuts[tasks] = (int64_t)a->cols;
 }
 
 static void adjoint_task(void *context, size_t index) {
   const multiplying *m = context;
-  const int32_t first = m->cuts[index], end = m->cuts[index + 1];
+  const int64_t first = m->cuts[index], end = m->cuts[index + 1];
   if (first < end)
     (m->a->dtype == SCL_DTYPE_FLOAT64 ? adjoint_f64 : adjoint_f32)(m->a, first, end, m->in, m->k,
                                                                    m->out);
@@ -133,7 +133,7 @@ static void adjoint_task(void *context, size_t index) {
 
 void scl_csr_adjoint_parallel(const scl_csr *a, const double *r, size_t k, double *out) {
   enum { MOST_TASKS = 256 };
-  int32_t cuts[MOST_TASKS + 1];
+  int64_t cuts[MOST_TASKS + 1];
   const size_t products = scl_csr_entries(a) * k, threads = scl_pool_threads(),
                tasks = scl_min(scl_min(2 * threads, products / TASK_PRODUCTS), MOST_TASKS);
   multiplying m = {a, r, k, out, cuts};

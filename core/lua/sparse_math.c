@@ -44,22 +44,24 @@ static void multiply_piece(void *context, size_t k) {
   scl_csr_product(&piece, job->b->data, job->b->cols, job->out + first * job->b->cols);
 }
 
-/* factor * A on the stack. */
-static int scaled(lua_State *L, int place, double factor) {
+/* factor * A or, of a quotient, A / factor on the stack. `what`: "A * number" and the like. */
+static int scaled(lua_State *L, int place, double factor, bool quotient, const char *what) {
   const scl_csr *a = scl_lua_check_csr(L, place);
-  if (!isfinite(factor)) return luaL_error(L, "A * number: the number must be finite");
+  if (!isfinite(factor)) return luaL_error(L, "%s: the number must be finite", what);
   SCL_LUA_DERIVE_CSR(L, a, scl_csr_convert(a, a->dtype, out, &error));
   const scl_csr *out = scl_lua_check_csr(L, -1);
   for (size_t k = 0; k < scl_csr_entries(out); k++)
-    scl_set_number(out->values, out->dtype, k, factor * scl_csr_value(out, (int64_t)k));
-  scl_lua_check_finite_csr(L, out, "A * number");
+    scl_set_number(out->values, out->dtype, k,
+                   quotient ? scl_csr_value(out, (int64_t)k) / factor
+                            : scl_csr_value(out, (int64_t)k) * factor);
+  scl_lua_check_finite_csr(L, out, what);
   return 1;
 }
 
 /* A * B, B a matrix of cols x k; A * number, number * A */
 static int product(lua_State *L) {
-  if (lua_type(L, 1) == LUA_TNUMBER) return scaled(L, 2, lua_tonumber(L, 1));
-  if (lua_type(L, 2) == LUA_TNUMBER) return scaled(L, 1, lua_tonumber(L, 2));
+  if (lua_type(L, 1) == LUA_TNUMBER) return scaled(L, 2, lua_tonumber(L, 1), false, "A * number");
+  if (lua_type(L, 2) == LUA_TNUMBER) return scaled(L, 1, lua_tonumber(L, 2), false, "A * number");
   const scl_csr *a = scl_lua_test_csr(L, 1);
   const scl_matrix *b = scl_lua_test_matrix(L, 2);
   if (a == NULL || b == NULL)
@@ -86,10 +88,10 @@ static int product(lua_State *L) {
 static int divide(lua_State *L) {
   if (lua_type(L, 2) != LUA_TNUMBER || lua_tonumber(L, 2) == 0)
     return luaL_error(L, "A / number: a sparse matrix is divided by a number that is not 0");
-  return scaled(L, 1, 1 / lua_tonumber(L, 2));
+  return scaled(L, 1, lua_tonumber(L, 2), true, "A / number");
 }
 
-static int negate(lua_State *L) { return scaled(L, 1, -1); }
+static int negate(lua_State *L) { return scaled(L, 1, -1, false, "-A"); }
 
 static int no_sum(lua_State *L) {
   return luaL_error(L, "A + B: %s and %s; a sum is not sparse (X:dense() makes X dense)",
