@@ -361,24 +361,32 @@ static int dense(lua_State *L) {
   return 1;
 }
 
+scl_dtype scl_lua_check_new_dtype(lua_State *L) {
+  if (lua_type(L, 2) != LUA_TSTRING)
+    luaL_error(L, "astype takes \"float64\" or \"float32\", and got %s",
+               lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
+  return scl_lua_check_dtype(L, 2);
+}
+
 /* X:astype("float64" | "float32") -> a copy of that type */
 static int astype(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
-  if (lua_type(L, 2) != LUA_TSTRING)
-    return luaL_error(L, "astype takes \"float64\" or \"float32\", and got %s",
-                      lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
-  (void)scl_lua_copy_matrix(L, a, scl_lua_check_dtype(L, 2));
+  (void)scl_lua_copy_matrix(L, a, scl_lua_check_new_dtype(L));
   return 1;
+}
+
+const char *scl_lua_check_new_path(lua_State *L) {
+  if (lua_type(L, 2) != LUA_TSTRING)
+    luaL_error(L, "save takes the path of a file, and got %s",
+               lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
+  return scl_lua_check_path(L, 2);
 }
 
 /* X:save("x.npy"), X:save("x.npz") or X:save("x.csv"), through the writers of scullery.core */
 static int save(lua_State *L) {
   static const char *const writers[] = {"write_npy", "write_npz", "write_csv"};
   scl_lua_check_matrix(L, 1);
-  if (lua_type(L, 2) != LUA_TSTRING)
-    return luaL_error(L, "save takes the path of a file, and got %s",
-                      lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
-  const char *path = scl_lua_check_path(L, 2), *end = strrchr(path, '.');
+  const char *path = scl_lua_check_new_path(L), *end = strrchr(path, '.');
   size_t format = 0;
   while (format < 3 && (end == NULL || strcmp(end + 1, writers[format] + 6) != 0))
     format++;

@@ -29,6 +29,10 @@ size_t scl_lua_check_place(lua_State *L, int place, size_t count, const char *wh
  * userdata left on the stack. */
 size_t *scl_lua_check_places(lua_State *L, int place, size_t rows, const char *what, size_t *count);
 
+/* The arguments of X:astype(dtype) and X:save(path). */
+scl_dtype scl_lua_check_new_dtype(lua_State *L);
+const char *scl_lua_check_new_path(lua_State *L);
+
 /* The numbers of a list, or of a matrix of one column or row, copied to a userdata left on the
  * stack; raises for anything else. */
 double *scl_lua_check_numbers(lua_State *L, int place, const char *what, size_t *count);

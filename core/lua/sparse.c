@@ -179,10 +179,7 @@ static int dense(lua_State *L) {
 /* X:astype("float64" | "float32") -> a copy of that type */
 static int astype(lua_State *L) {
   const scl_csr *a = scl_lua_check_csr(L, 1);
-  if (lua_type(L, 2) != LUA_TSTRING)
-    return luaL_error(L, "astype takes \"float64\" or \"float32\", and got %s",
-                      lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
-  const scl_dtype dtype = scl_lua_check_dtype(L, 2);
+  const scl_dtype dtype = scl_lua_check_new_dtype(L);
   SCL_LUA_DERIVE_CSR(L, a, scl_csr_convert(a, dtype, out, &error));
   scl_lua_check_finite_csr(L, scl_lua_check_csr(L, -1), "astype");
   return 1;
@@ -226,10 +223,7 @@ static int arrays(lua_State *L) {
 /* X:save("x.npz"), as scipy.sparse.save_npz writes it */
 static int save(lua_State *L) {
   scl_lua_check_csr(L, 1);
-  if (lua_type(L, 2) != LUA_TSTRING)
-    return luaL_error(L, "save takes the path of a file, and got %s",
-                      lua_isnone(L, 2) ? "nothing" : luaL_typename(L, 2));
-  const char *path = scl_lua_check_path(L, 2), *end = strrchr(path, '.');
+  const char *path = scl_lua_check_new_path(L), *end = strrchr(path, '.');
   lua_settop(L, 2);
   if (end == NULL || end == path || strcmp(end, ".npz") != 0)
     return luaL_error(L,
