@@ -8,6 +8,22 @@
 #include "plugin/options.h"
 #include <string.h>
 
+/* Raise: `name` is none of the options of the function. */
+static void refuse_option(lua_State *L, const char *function, const char *name,
+                          const char *const *known, size_t count) {
+  luaL_Buffer takes;
+  luaL_buffinit(L, &takes);
+  for (size_t i = 0; i < count; i++) {
+    if (i > 0) luaL_addstring(&takes, ", ");
+    luaL_addstring(&takes, known[i]);
+  }
+  luaL_pushresult(&takes);
+  const char *near = scl_nearest(name, known, count);
+  if (near != NULL) lua_pushfstring(L, " (did you mean '%s'?)", near);
+  luaL_error(L, "%s: unknown option '%s'%s; it takes %s", function, name,
+             near != NULL ? lua_tostring(L, -1) : "", lua_tostring(L, near != NULL ? -2 : -1));
+}
+
 void scl_lua_check_options(lua_State *L, int place, const char *function,
                            const char *const *known) {
   if (lua_isnoneornil(L, place)) return;
@@ -23,10 +39,7 @@ void scl_lua_check_options(lua_State *L, int place, const char *function,
     bool found = false;
     for (size_t i = 0; i < count; i++)
       found = found || strcmp(name, known[i]) == 0;
-    if (found) continue;
-    const char *near = scl_nearest(name, known, count);
-    if (near == NULL) near = known[0];
-    luaL_error(L, "%s has no option '%s' (did you mean '%s'?)", function, name, near);
+    if (!found) refuse_option(L, function, name, known, count);
   }
 }
 

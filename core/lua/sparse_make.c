@@ -51,7 +51,10 @@ static int64_t place_of(lua_State *L, const char *name, size_t i, double value, 
                         size_t most) {
   if (value >= (double)base && value <= (double)(most + base) && value == floor(value))
     return (int64_t)value - (int64_t)base;
-  lua_pushnumber(L, value);
+  if (value == floor(value) && fabs(value) < SCL_LUA_MOST)
+    lua_pushinteger(L, (lua_Integer)value); /* shown as 4, not 4.0 */
+  else
+    lua_pushnumber(L, value);
   return luaL_error(L, "matrix.csr: '%s' has %s at place %I; it takes whole numbers from %I to %I",
                     name, scl_lua_shown(L, -1), (LUAI_UACINT)i + 1, (LUAI_UACINT)base,
                     (LUAI_UACINT)(most + base));

@@ -20,7 +20,8 @@ static const scl_matrix *packed(lua_State *L, int place) {
 /* What an operand is, for sentences. */
 static const char *shown(lua_State *L, int place) {
   if (luaL_testudata(L, place, SCL_LUA_SPARSE) != NULL) return "a sparse matrix";
-  return luaL_testudata(L, place, SCL_LUA_MATRIX) != NULL ? "a matrix" : luaL_typename(L, place);
+  if (luaL_testudata(L, place, SCL_LUA_MATRIX) != NULL) return "a matrix";
+  return lua_type(L, place) == LUA_TNUMBER ? "a number" : luaL_typename(L, place);
 }
 
 /* Rows of a product, so many at a time. Each number is a sum in the order of columns, whatever the

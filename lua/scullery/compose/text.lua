@@ -32,7 +32,8 @@ local function are_ngrams(value)
 end
 
 local function is_vocabulary(value)
-  if type(value) == "boolean" or core.is_texts(value) then return true end
+  if type(value) == "boolean" then return true end
+  if core.is_texts(value) then return #value > 0 end
   if type(value) ~= "table" or getmetatable(value) or #value == 0 then return false end
   for _, term in ipairs(value) do if type(term) ~= "string" then return false end end
   return true
@@ -112,8 +113,9 @@ end
 function text.new(given)
   local checked = options.check("text", given, rules)
   check(checked)
-  if type(checked.vocabulary) == "table" and not choose.is(checked.vocabulary) then
-    local copy = table.move(checked.vocabulary, 1, #checked.vocabulary, 1, {})
+  local terms = checked.vocabulary
+  if core.is_texts(terms) or type(terms) == "table" and not choose.is(terms) then
+    local copy = (core.is_texts(terms) and terms or core.texts(terms)):totable()
     table.sort(copy)
     checked.vocabulary = copy
   end

@@ -79,8 +79,7 @@ local function stored_lines(X)
   local quartiles, empty = core.quartiles(counts), 0
   for i = 1, n do if counts[i] == 0 then empty = empty + 1 end end
   lines[2] = ("numbers in a row: %d to %d, median %g, mean %.4g%s"):format(counts:min(),
-    counts:max(), quartiles[2], counts:mean(), empty > 0 and (", %d rows are empty"):format(empty)
-      or "")
+    counts:max(), quartiles[2], counts:mean(), empty > 0 and (", in %d none"):format(empty) or "")
   return lines
 end
 

@@ -50,7 +50,7 @@ local function files_of(pattern)
         if path:sub(-1) ~= "/" then found[#found + 1] = path end
       end
       table.sort(found)
-      if #found == 0 then error(("%s: there is no such file"):format(one), 0) end
+      if #found == 0 then error(("%s: no file has such a path"):format(one), 0) end
     end
     table.move(found, 1, #found, #files + 1, files)
   end

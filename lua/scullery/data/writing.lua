@@ -35,7 +35,9 @@ return function(ds, path)
   if not writer then
     fail("\"%s\" is not the name of a .npz, .libsvm or .svm file: the name says the format", path)
   end
-  if not core.is_rows(ds.X) then fail("X is not a matrix") end
+  if core.is_texts(ds.X) then
+    fail("the rows are texts, and these files hold numbers: p:transform(ds) makes such rows")
+  end
   writer(ds, path)
   local left = {}
   for _, name in ipairs{ "weights", "groups", "time", "names" } do

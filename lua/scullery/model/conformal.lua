@@ -27,9 +27,6 @@ local conformal = {}
 local METHODS = { "loo", "folds", "split" }
 local SEED, FOLDS, SHARE = 0, 10, 0.25
 
---- conformal.rule: the rule of the option `interval` of p:fit.
-conformal.rule = { choices = METHODS }
-
 -- ------------------------------------------------------------ how unusual labels are
 
 -- n x classes numbers for scores (n x c): the larger, the less a label fits. They do not depend on
@@ -157,7 +154,7 @@ local function check(p, ds, method, title)
   if ds.task == "classification" then
     error(title .. ": method \"loo\" is for regressions" .. others, 0)
   end
-  posterior.check({ solver = p.solver }, title)
+  posterior.check({ solver = p.solver }, title .. ": method \"loo\"")
   if ds.weights then error(title .. ": method \"loo\" is for rows of one weight" .. others, 0) end
 end
 

@@ -33,7 +33,8 @@ local others = {
 -- "20000 x 1000000 numbers, 160 GB", and the bytes.
 local function size_of(rows, columns)
   local bytes = 8.0 * rows * columns
-  return ("%d x %d numbers, %s"):format(rows, columns, text.bytes(bytes)), bytes
+  local shown = bytes < 500 and ("%d bytes"):format(bytes) or text.bytes(bytes)
+  return ("%d x %d numbers, %s"):format(rows, columns, shown), bytes
 end
 
 --- density.of_stage(name, source, before, made): a note { said = a sentence, bytes =, kind =

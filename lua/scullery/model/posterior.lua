@@ -26,8 +26,8 @@ function posterior.check(f, title)
   local facts = solver and not f.learnt and core.solver_facts(component.instance(solver))
   local fine = facts and facts.by_sums and (facts.penalty == "l2" or facts.penalty == "rkhs")
   if not fine then
-    error(("%s: standard deviations are those of a squared loss with a penalty a'a or a'Ga, \z
-      solved from the normal equations (a ridge regression), and this model is %s"):format(title,
+    error(("%s: it takes a ridge regression (a squared loss with a penalty a'a or a'Ga, solved \z
+      from the normal equations), and this model is %s"):format(title,
       solver and "by solver." .. solver.name or "without a solver"), 0)
   end
   if f.origin and f.origin.kept then

@@ -86,6 +86,9 @@ function TestMaking.test_bad_arrays_are_sentences()
   bad({ "no columns" }, { columns = 0 })
   fails({ "'columns' is missing" }, csr, { starts = { 0 }, indices = {}, values = {} })
   fails({ "matrix.csr", "number" }, csr, 3)
+  fails({ "unknown option 'indptr'; it takes rows, columns, starts" }, csr, { indptr = { 0 } })
+  fails({ "'indices' has 4 at place 1; it takes whole numbers from 0 to 3" }, csr, { columns = 4,
+    starts = { 0, 1 }, indices = { 4 }, values = { 1 } })
   fails({ "row 1, column 2 is NaN" }, csr, sc.matrix{ { 1, 0 / 0 } })
 end
 

@@ -114,6 +114,9 @@ function TestMinCountAndMaxTerms()
   lu.assertEquals(terms{ max_terms = 3 }, "aa bb cc")
   local p = sc.pipeline{ sc.text{ vocabulary = { "dd", "aa", "zz" }, weight = "count" } }:fit(ds)
   lu.assertTrue(p:transform{ "dd dd bb" } == sc.matrix{ { 0, 2, 0 } })
+  local packed = sc.texts{ "dd", "aa", "zz" }
+  local q = sc.pipeline{ sc.text{ vocabulary = packed, weight = "count" } }:fit(ds)
+  lu.assertTrue(q:transform{ "dd dd bb" } == p:transform{ "dd dd bb" })
 end
 
 function TestCharacters()
@@ -311,6 +314,7 @@ function TestOptionsThatDoNotGoTogether()
     { { vocabulary = true, bits = 3 }, "a vocabulary has a column for each term" },
     { { max_terms = 3 }, "is for vocabulary = true" },
     { { vocabulary = { "a", 3 } }, "option 'vocabulary'" },
+    { { vocabulary = sc.texts{} }, "option 'vocabulary'" },
     { { weight = "count", sublinear = true }, "option 'sublinear' is for" },
   } do
     lu.assertErrorMsgContains(one[2], sc.text, one[1])

@@ -108,7 +108,7 @@ function TestText.test_describe()
   local ds = sc.dataset{ X = small, y = { 0.5, 2, 7 } }
   local summary = ds:describe()
   lu.assertStrContains(tostring(summary),
-    "numbers in a row: 0 to 2, median 1, mean 1, 1 rows are empty")
+    "numbers in a row: 0 to 2, median 1, mean 1, in 1 none")
   lu.assertStrContains(tostring(summary), "of 4; 2 have none")
   lu.assertEquals(#summary, 3) -- the target and two columns
   lu.assertEquals({ summary[2].name, summary[2].min, summary[2].max, summary[2].median },

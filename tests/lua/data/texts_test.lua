@@ -78,7 +78,7 @@ function TestTexts:test_what_is_not_there_or_not_text()
   lu.assertErrorMsgContains("tab.txt:2: label = \"tab\" takes lines of a label, a tab",
     sc.data.text, tab, { label = "tab" })
   lu.assertErrorMsgContains("zero.txt", sc.data.text, zero)
-  lu.assertErrorMsgContains("there is no such file", sc.data.text, folder .. "/no/*.txt")
+  lu.assertErrorMsgContains("no file has such a path", sc.data.text, folder .. "/no/*.txt")
   lu.assertErrorMsgContains("takes a path, a pattern", sc.data.text, 3)
   lu.assertErrorMsgContains("option 'label' got \"x\"", sc.data.text, tab, { label = "x" })
   lu.assertErrorMsgContains("returned nil", sc.data.text, tab, { label = function() end })
@@ -147,6 +147,7 @@ function TestTexts:test_parts_and_text()
   lu.assertEquals(ds:head(1)[1], { "Click, now", "spam" })
   lu.assertStrContains(tostring(ds:describe()), "3 texts of 1 to 26 bytes")
   lu.assertErrorMsgContains("begins with sc.text{}", ds.discretize, ds)
+  lu.assertErrorMsgContains("the rows are texts", ds.save, ds, folder .. "/t.npz")
 end
 
 os.exit(lu.LuaUnit.run())

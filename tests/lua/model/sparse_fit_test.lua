@@ -283,7 +283,8 @@ function TestStagesThatMakeWideRowsDenseSayIt()
     end)
   end
   local p = sc.pipeline{ sc.standardize(), solver }:fit(data(S))
-  lu.assertStrContains(p:info().note, "sc.standardize makes sparse rows dense: 2600 x 40 numbers")
+  lu.assertStrContains(p:info().note,
+    "sc.standardize makes sparse rows dense: 2600 x 40 numbers, 832 kB")
 end
 
 -- ---------------------------------------------------------------- files
