@@ -135,6 +135,11 @@ function TestUpdatesOfFloatFeaturesContinueTheBlock()
         lu.assertTrue(m:decision(Z)
           == p:clone():fit(ds:subset(1, 6144), { sums = true }):decision(Z))
         lu.assertTrue(m:update(ds:subset(6145, rows)):decision(Z) == want)
+        -- blocks in the middle leave
+        local rest = {}
+        for i = 1, rows do if i <= 2048 or i > 4096 then rest[#rest + 1] = i end end
+        lu.assertTrue(p:clone():fit(ds, { sums = true }):forget(ds:subset(2049, 4096)):decision(Z)
+          == p:clone():fit(ds:select(rest), { sums = true }):decision(Z))
         -- parts of which the last has the open block
         local some = ds:subset(1, 5000)
         local joined = sc.merge{ p:sums(some, { rows = { 2049, 5000 } }),
