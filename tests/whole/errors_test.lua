@@ -328,7 +328,7 @@ sc.data.load "wdbc":split{ test = -1 }
   local _, _, err = support.shell("SCULLERY_TRACEBACK=1 " .. support.quote(support.binary) .. " "
     .. support.quote(path))
   os.remove(path)
-  lu.assertStrContains(err, "scullery/data/dataset.lua")
+  lu.assertStrContains(err, "scullery/data/parts.lua")
   lu.assertStrContains(err, "stack traceback")
 end
 

@@ -10,7 +10,6 @@ local core = require "scullery.core"
 local describing = require "scullery.data.describing"
 local discretize = require "scullery.data.discretize"
 local folds = require "scullery.data.folds"
-local given_split = require "scullery.data.given_split"
 local fail = require "scullery.base.fail"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -41,7 +40,7 @@ local Dataset = objects.class("dataset", { example = "ds", check = check_fields,
   called = { columns = "ds.names", features = "ds.X", feature_names = "ds.names",
     shape = "ds:size()" } })
 
-local dataset = { class = Dataset }
+local dataset = { class = Dataset, check_fields = check_fields }
 
 local labels_of = targets.known
 dataset.labels_of = labels_of
@@ -162,6 +161,12 @@ function dataset.from_table(t, source, said, files)
   return remember(self)
 end
 
+--- dataset.said_as(ds, other): ds, which describes how its file was read as `other` does.
+function dataset.said_as(self, other)
+  said_of[self] = said_of[other]
+  return self
+end
+
 --- dataset.is(value)
 function dataset.is(value) return getmetatable(value) == Dataset end
 
@@ -189,8 +194,9 @@ function dataset.coerce(data, y, given, model)
   return make{ X = data, y = y, task = o.task, classes = o.classes }
 end
 
--- Raises an error, at the caller of ds:NAME, for a method that needs the rows in memory.
-local function need_memory(self, what, level)
+--- dataset.need_memory(ds, what[, level]): raises an error, at the caller of ds:NAME, for a method
+--- that needs the rows in memory.
+function dataset.need_memory(self, what, level)
   if not self.X then
     error(("dataset:%s: this data set streams; load it in memory (without stream = true)"):format(
       what), level or 3)
@@ -224,7 +230,7 @@ function Dataset:__len() return (self:size()) end
 --- is the second of ds.classes. More classes: n x c, +1 in the column of the row's class, -1
 --- elsewhere.
 function Dataset:targets()
-  need_memory(self, "targets")
+  dataset.need_memory(self, "targets")
   if not self.y then error("dataset:targets: the data set has no y", 2) end
   if self.task ~= "classification" then return self.y end
   return core.code_targets(self.y, self.classes, self.strangers)
@@ -232,13 +238,13 @@ end
 
 -- Raises an error, at the caller of ds:NAME, for a data set that streams or has no y.
 local function need_labels(self, what)
-  need_memory(self, what, 4)
+  dataset.need_memory(self, what, 4)
   if not self.y then error(("dataset:%s: the data set has no y"):format(what), 3) end
 end
 
--- The label of a row for the user: a text, an integer or a number; with several targets, the row of
--- y.
-local function label_at(self, i)
+--- dataset.label_at(ds, i): the label of a row for the user: a text, an integer or a number; with
+--- several targets, the row of y.
+function dataset.label_at(self, i)
   if not self.y then return nil end
   local v = self.y[i]
   if type(v) ~= "number" then return v end
@@ -261,7 +267,7 @@ end
 function Dataset:labels()
   need_labels(self, "labels")
   local list = {}
-  for i = 1, self.y:rows() do list[i] = label_at(self, i) end
+  for i = 1, self.y:rows() do list[i] = dataset.label_at(self, i) end
   return list
 end
 
@@ -350,7 +356,7 @@ end
 --- ds:dense(): the data set with X as a matrix that holds its zeros too, if X is sparse. Where the
 --- memory for it is not there, an error says how many bytes it takes.
 function Dataset:dense()
-  need_memory(self, "dense")
+  dataset.need_memory(self, "dense")
   refuse_texts(self)
   if not self.X.sparse then return self end
   return dataset.with(self, { X = self.X:dense() })
@@ -362,7 +368,7 @@ end
 --- the set has parts, else of all rows; to cut other rows at the same places, include them in the
 --- set.
 function Dataset:discretize(given)
-  need_memory(self, "discretize")
+  dataset.need_memory(self, "discretize")
   refuse_texts(self)
   if self.X.sparse then
     error("dataset:discretize: X is sparse; ds:dense() makes it dense", 2)
@@ -372,188 +378,16 @@ function Dataset:discretize(given)
     schema = schema.plain("matrix", X:cols(), names) })
 end
 
--- ---------------------------------------------------------------- parts
-
 local by_row = { "y", "weights", "groups", "time" } -- fields with a row for each row of X
 
--- The data set of the rows that take(matrix) takes from a matrix with a row for each row of X.
-local function part(self, take)
+--- dataset.part(ds, take): the data set of the rows that take(matrix) takes from a matrix with a
+--- row for each row of X.
+function dataset.part(self, take)
   local made = setmetatable({ X = take(self.X), names = self.names, classes = self.classes,
     task = self.task, target = self.target, schema = self.schema, form = self.form,
     encoder = self.encoder }, Dataset)
   for _, name in ipairs(by_row) do made[name] = self[name] and take(self[name]) end
-  said_of[made] = said_of[self]
-  return remember(made)
-end
-
-local function select(self, rows)
-  return part(self, function(matrix) return matrix:select(rows) end)
-end
-
---- ds:select(rows): the data set of the rows with these numbers, in this order. rows: a list or an
---- n x 1 matrix; repeats are allowed.
-function Dataset:select(rows)
-  need_memory(self, "select")
-  return select(self, rows)
-end
-
---- ds:subset(i1, i2): the data set of rows i1 to i2, both included. It is a view: rows are not
---- copied.
-function Dataset:subset(first, last)
-  need_memory(self, "subset")
-  local n, i1, i2 = #self, math.tointeger(first), math.tointeger(last)
-  if not (i1 and i2) then
-    error(("dataset:subset: takes two row numbers, and got %s and %s"):format(options.show(first),
-      options.show(last)), 2)
-  end
-  if i1 < 1 or i2 < i1 or i2 > n then
-    error(("dataset:subset: rows %d to %d of a data set with %d rows"):format(i1, i2, n), 2)
-  end
-  return part(self, function(matrix) return matrix:slice(i1, i2) end)
-end
-
---- ds:filter(f): the data set of the rows for which f(number, row, label) returns true. row: a 1 x
---- d view, or a number if d is 1. label: as in ds:labels(). ds.classes does not change, even if all
---- rows of a class are removed.
-function Dataset:filter(f)
-  need_memory(self, "filter")
-  if type(f) ~= "function" then
-    error("dataset:filter: takes a function(i, x, y), and got " .. options.show(f), 2)
-  end
-  local rows = {}
-  for i = 1, self.X:rows() do
-    if f(i, self.X[i], label_at(self, i)) then rows[#rows + 1] = i end
-  end
-  return select(self, rows)
-end
-
---- ds:parts(): the official training and test parts of a named set, as two data sets of one schema.
-function Dataset:parts()
-  need_memory(self, "parts")
-  if not self.part_rows or #self.part_rows < 2 then
-    error("dataset:parts: this data set has no official parts; ds:split{ test = 0.25, seed = 0 } \z
-      makes two", 2)
-  end
-  local list, first = {}, self.part_first or 1
-  for k, count in ipairs(self.part_rows) do
-    list[k] = self:subset(first, first + count - 1)
-    first = first + count
-  end
-  return table.unpack(list)
-end
-
-local split_rules = options.declare("dataset:split", {
-  test = { test = function(v)
-    return type(v) == "number" and v > 0 and (v < 1 or math.tointeger(v) ~= nil)
-  end, takes = "a share between 0 and 1, or a number of rows", default = 0.25 },
-  seed = { type = "integer", default = 0 }, stratify = { type = "boolean" },
-  groups = folds.groups_rule, shuffle = { type = "boolean" }, rows = given_split.rule,
-})
-
---- dataset.set_aside(ds, test, seed): the split of ds:split{ test =, seed = } as a list of folds: 1
---- for test rows, 2 for training rows.
-function dataset.set_aside(self, test, seed)
-  check_fields(self)
-  need_memory(self, "split")
-  local _, aside = folds.split(self, { test = test, seed = seed }, "holdout")
-  local ids = {}
-  for i = 1, #self do ids[i] = 2 end
-  for _, i in ipairs(aside) do ids[i] = 1 end
-  return ids
-end
-
-local MOST_REPEATED = 200 -- row numbers that a script which repeats the call may hold
-
--- The parts of ds:split, and the options with which a script can repeat the call; nil if that would
--- be too long a list of rows.
-local function split(self, given)
-  local o = options.check("dataset:split", given, split_rules, 0)
-  if o.rows == nil then
-    local train, test = folds.split(self, o)
-    return select(self, train), select(self, test), given or {}
-  end
-  given_split.refuse_others(given)
-  local train, test, fields = given_split.of(self, o.rows)
-  folds.tell_cut(self, test)
-  local rows, short = self, #test <= MOST_REPEATED and { rows = test } or nil
-  if fields then
-    rows, short = dataset.with(self, fields), { rows = o.rows }
-    said_of[rows] = said_of[self]
-  end
-  return select(rows, train), select(rows, test), short
-end
-
---- ds:split{ test = 0.25, seed = 0, stratify =, groups =, shuffle = true, rows = }: a random split
---- into a training and a test data set; both keep the order of the rows. test: a share (rounded up)
---- or a number of rows. stratify: split each class in proportion; the default for a classification.
---- Then every class with at least two rows is on both sides, if the sizes allow it.
----
---- groups: rows of one group stay on one side, so that the size of the test part is approximate;
---- the default is ds.groups. A list of n values, a column of X by its name, or false for none.
---- shuffle = false: the last rows are the test part; groups are cut, and a line reports it.
----
---- rows: a given split, in place of all other options: the numbers of the test rows, from 1, as a
---- list or an n x 1 matrix; or the name of a column that is 1 in test rows and 0 in the others, or
---- text with "test" in test rows and one other text. The column is removed from both parts, and
---- files that are read like them need not have it.
-function Dataset:split(given)
-  need_memory(self, "split")
-  local train, test, repeated = split(self, given)
-  local origin = dataset.origin(self)
-  if origin and not origin.split and repeated then
-    dataset.set_origin(train, { call = origin.call, arguments = origin.arguments,
-      split = repeated })
-  end
-  return train, test
-end
-
-local sample_rules = options.declare("dataset:sample", { seed = split_rules.seed,
-  rows = { type = "integer", low = 1, required = true }, stratify = split_rules.stratify })
-
---- ds:sample{ rows =, seed = 0, stratify = }: `rows` rows drawn at random without replacement, in
---- their original order; the data set itself if it has no more rows. stratify: as in ds:split.
-function Dataset:sample(given)
-  need_memory(self, "sample")
-  local o = options.check("dataset:sample", given, sample_rules, 0)
-  if o.rows >= #self then return self end
-  local _, rows = folds.split(self,
-    { test = o.rows, seed = o.seed, stratify = o.stratify, groups = false })
-  return select(self, rows)
-end
-
-local fold_rules = options.declare("dataset:fold_ids", {
-  k = { type = "integer", low = 2 },
-  folds = folds.rule, count = folds.count_rule, gap = folds.gap_rule, horizon = folds.horizon_rule,
-  groups = folds.groups_rule, shuffle = { type = "boolean" },
-  seed = { type = "integer", default = 0 }, stratify = { type = "boolean" } })
-
-options.declare("dataset:folds", fold_rules)
-
---- ds:fold_ids{ k = 5, seed = 0, stratify =, groups =, shuffle = true, folds = }: a list with the
---- fold of each row, 1 .. k. The sizes of folds differ by one row at most; with stratify = true
---- (the default for a classification) so do the sizes within each class. groups: as in ds:split;
---- then sizes are approximate. shuffle = false: folds are consecutive rows.
----
---- folds: in place of k, what p:cv takes: "loo", "time" (with count, gap, horizon), or a list of
---- fold numbers. With "time", 0 is the fold of rows that are only learnt from.
-function Dataset:fold_ids(given)
-  check_fields(self)
-  local o = options.check("dataset:fold_ids", given, fold_rules, 0)
-  if o.k and o.folds then fail("options 'k' and 'folds' were both given; give one of them") end
-  o.folds = o.folds or o.k or 5
-  return folds.of(self, o)
-end
-
---- ds:folds{ k = 5, seed = 0, ... }: a list of k pairs { train, test } of data sets, with the
---- options of ds:fold_ids. Each row is in one of the test parts, except with folds = "time".
-function Dataset:folds(given)
-  need_memory(self, "folds")
-  local ids, result = self:fold_ids(given), {}
-  for f = 1, folds.number(ids) do
-    local train, test = folds.rows(ids, f)
-    result[f] = { select(self, train), select(self, test) }
-  end
-  return result
+  return remember(dataset.said_as(made, self))
 end
 
 --- ds:save(path): writes X and y to a file, whole or not at all. A path in .npz: NumPy's arrays X
@@ -561,7 +395,7 @@ end
 --- in .libsvm or .svm: LIBSVM text, whose labels are numbers. sc.data.npz and sc.data.libsvm read
 --- them.
 function Dataset:save(path)
-  need_memory(self, "save")
+  dataset.need_memory(self, "save")
   writing(self, path)
 end
 
@@ -579,7 +413,7 @@ end
 
 -- The text at the prompt: columns with kinds and first values.
 function Dataset:__display(state)
-  return describing.columns(self, label_at, state and state.width)
+  return describing.columns(self, dataset.label_at, state and state.width)
 end
 
 --- ds:describe(): a summary that prints as a table: size, how the file was read, the number of rows
@@ -590,7 +424,7 @@ end
 --- share of numbers that are stored, how many are stored in a row, and the ten columns in which
 --- most are stored.
 function Dataset:describe()
-  need_memory(self, "describe")
+  dataset.need_memory(self, "describe")
   return describing.summary(self, said_of[self], filled_of[self])
 end
 
@@ -598,12 +432,12 @@ end
 --- target last. A list of lists with .names, that prints as a table. A row of a sparse X is one
 --- text, "column:value column:value ...".
 function Dataset:head(n)
-  need_memory(self, "head")
+  dataset.need_memory(self, "head")
   if n == nil then n = 5 end
   if math.tointeger(n) == nil or n < 1 then
     error("dataset:head: takes a number of rows, 1 or more, and got " .. options.show(n), 2)
   end
-  return describing.head(self, math.tointeger(n), label_at)
+  return describing.head(self, math.tointeger(n), dataset.label_at)
 end
 
 return dataset

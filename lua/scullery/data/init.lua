@@ -9,6 +9,7 @@ local options = require "scullery.base.options"
 local targets = require "scullery.data.targets"
 local texts = require "scullery.data.texts"
 local warn = require "scullery.base.warn"
+require "scullery.data.parts" -- methods of the class
 
 local data = { csv = csv.whole, csv_blocks = csv.blocks,
   rotate = require("scullery.data.images").rotate }

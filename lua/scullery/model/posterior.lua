@@ -13,6 +13,8 @@ local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local target_form = require "scullery.model.target_form"
 
+local Pipeline = recipe.class
+
 local posterior = {}
 
 -- fitted model -> { handle, info }
@@ -215,7 +217,7 @@ end
 --- ridge regression, as a fitted pipeline; a list of `count` of them. The mean of many is the
 --- model's own function, and their standard deviation at a row is that of p:predict(X, { std =
 --- true, residual = false }). noise: as there. Draw i of a seed is the same whatever count is.
-function recipe.class:draw(given)
+function Pipeline:draw(given)
   recipe.fitted(self, "pipeline:draw", true)
   return objects.call("pipeline:draw", posterior.draw, self, given)
 end

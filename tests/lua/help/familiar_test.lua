@@ -2,6 +2,7 @@
 local lu = require "luaunit"
 local help = require "scullery.help"
 local familiar = require "scullery.help.familiar"
+local objects = require "scullery.base.objects"
 
 local source = os.getenv("SCULLERY_SOURCE") or "."
 
@@ -13,6 +14,22 @@ function TestFamiliarWords:test_every_word_leads_to_topics_that_exist()
     lu.assertNil((help.topic(word)), word .. " is a topic itself: its row is never shown")
     for _, one in ipairs(familiar.topics(word)) do lu.assertNotNil(topics[one[1]], one[1]) end
   end
+end
+
+TestMethods = {}
+
+-- Methods are in several files: help knows those of all.
+function TestMethods:test_every_method_has_a_topic()
+  require "scullery" -- loads every file with methods
+  local topics, count = help.topics(), 0
+  for _, class in ipairs(objects.classes()) do
+    local known = class.__name == "pipeline" or class.__name == "dataset"
+    for name in pairs(known and class.methods or {}) do
+      count = count + 1
+      lu.assertNotNil(topics[class.__name .. ":" .. name], class.__name .. ":" .. name)
+    end
+  end
+  lu.assertTrue(count > 40)
 end
 
 function TestFamiliarWords:test_what_a_newcomer_asks_for()
