@@ -4,7 +4,8 @@ local sc = require "scullery"
 
 -- Rows: several parts for every process; few for solvers whose work grows with the square of them.
 local many, few = 5000, 300
-local takes_few = { kernel_ridge = true, svm = true, knn = true, adaboost = true, hinge = true }
+local takes_few = { kernel_ridge = true, svm = true, knn = true, adaboost = true, hinge = true,
+  boosting = true }
 
 local function sets_of(n)
   local X = sc.randn{ n, 4, seed = 3 }
