@@ -27,6 +27,20 @@ local function labels(scores, classes)
   return Y
 end
 
+-- d x columns standard normal numbers, each column divided by its length; of two classes the second
+-- is the first times -1, as where both were alike noise alone would decide.
+local function directions(t, d, columns, classes)
+  local A = t:random(d, columns, 3)
+  for j = 1, columns do
+    local square = 0
+    for i = 1, d do square = square + A:get(i, j)^2 end
+    for i = 1, d do
+      A:set(i, j, classes == 2 and j == 2 and -A:get(i, 1) or A:get(i, j) / math.sqrt(square))
+    end
+  end
+  return A
+end
+
 --- problems.make(t, { n = 60, d = 5, targets = 1, classes = 0, T = }): standard normal rows;
 --- targets that are linear in them, plus 1 and noise of half their size; of a classification the
 --- largest of such scores.
@@ -34,7 +48,7 @@ function problems.make(t, given)
   local n, d, classes = given.n or 60, given.d or 5, given.classes or 0
   local columns = classes > 0 and classes or given.targets or 1
   local X, Z = t:random(n, d, 1), t:random(25, d, 2)
-  local scores = X * t:random(d, columns, 3) / math.sqrt(d) + t:random(n, columns, 4) * 0.5
+  local scores = X * directions(t, d, columns, classes) + t:random(n, columns, 4) * 0.5
   local Y = classes > 0 and labels(scores, classes) or scores + 1
   return { X = X, Y = Y, Z = Z, classes = classes, T = given.T, seed = t.seed }
 end
