@@ -23,7 +23,7 @@ enum {
   SCL_STREAM_RELEVANCE = 40,
   SCL_STREAM_SAMPLE_PHASE = 41, /* of Monte Carlo samples */
   SCL_STREAM_POSTERIOR = 42,
-  SCL_STREAM_STAGE = 80         /* .. 95 */
+  SCL_STREAM_STAGE = 80 /* .. 95 */
 };
 
 void scl_random_bits(uint64_t seed, uint64_t stream, uint64_t index, uint64_t offset, size_t count,
