@@ -36,9 +36,11 @@ local exp = sc.experiment{
         phi = sc.nonlinearity.bins(), T = cell.P, seed = cell.seed },
       sc.solver.cg{ lambda = sc.choose.log{ 1e-5, 1e-3, count = 3 } },
     }:search(at_most(10000), { holdout = 0.25, seed = cell.seed })
-    local begun = sc.clock()
+    local begun = os.clock()
     p:fit(train)
-    return { percent = 100 * p:error(test), seconds = sc.clock() - begun }
+    local seconds = os.clock() - begun
+    return { percent = 100 * p:error(test), seconds = seconds,
+      lambda = p.choice["solver.lambda"] }
   end,
 }
 

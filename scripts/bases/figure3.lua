@@ -56,9 +56,9 @@ local exp = sc.experiment{
   run = function(cell)
     local p = cell.method == "AdaBoost" and sc.pipeline{ sc.solver.adaboost{ stumps = cell.K } }
       or random_stumps(train[cell.data], cell.K, cell.seed)
-    local begun = sc.clock()
+    local begun = os.clock()
     local percent = 100 * p:fit(train[cell.data]):error(test[cell.data])
-    return { percent = percent, seconds = sc.clock() - begun }
+    return { percent = percent, seconds = os.clock() - begun }
   end,
 }
 

@@ -81,9 +81,9 @@ local exp = sc.experiment{
     if cell.method == "exact" then train = train:sample{ rows = 10000, seed = seed } end
     local p = sc.pipeline{ sc.minmax(), table.unpack(models[cell.method](set, seed, train.task)) }
       :search(train:sample{ rows = 3000, seed = seed }, { folds = 3, seed = seed })
-    local begun = sc.clock()
+    local begun = os.clock()
     p:fit(train)
-    local result = { seconds = sc.clock() - begun }
+    local result = { seconds = os.clock() - begun, lambda = p.choice["solver.lambda"] }
     result.percent = 100 * (train.task == "regression"
       and sc.metrics.nrmse(p:predict(test), test.y) or p:error(test))
     return result

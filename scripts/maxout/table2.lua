@@ -41,11 +41,11 @@ local published = { title = "Published: phone error rate on TIMIT, percent; of t
 
 -- The error in percent of a pipeline that ends in the solver, and the seconds that it took.
 local function judge(stages, seed)
-  local begun = sc.clock()
+  local begun = os.clock()
   stages[#stages + 1] = sc.solver.logistic{ method = "sgd", batch = 20, epochs = args.epochs,
     seed = seed }
   local p = sc.pipeline(stages):fit(train)
-  return { error = 100 * (1 - p:score(test)), seconds = sc.clock() - begun }
+  return { error = 100 * (1 - p:score(test)), seconds = os.clock() - begun }
 end
 
 local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = { train, test },

@@ -63,10 +63,10 @@ local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = { 
       features.p = sc.sampler.gaussian{ sigma = cell.sigma }
       features.phi = sc.nonlinearity.fourier()
     end
-    local begun = sc.clock()
+    local begun = os.clock()
     local p = sc.pipeline{ sc.standardize(), sc.features(features), sc.solver.logistic{
       method = "sgd", batch = 20, epochs = args.epochs, seed = cell.seed } }:fit(train)
-    return { error = 100 * (1 - p:score(test)), seconds = sc.clock() - begun }
+    return { error = 100 * (1 - p:score(test)), seconds = os.clock() - begun }
   end }
 
 local names = { "map", "m", "projections" }

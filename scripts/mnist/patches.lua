@@ -34,7 +34,7 @@ else
   held_out, widths, extra = 10000, { 1000, 4000 }, {}
 end
 local sides = { ["5 to 10"] = { 5, 10 }, ["4 to 8"] = { 4, 8 }, ["2"] = 2, ["3"] = 3 }
-local dtype, lambda = quick and "float64" or "float32", sc.choose.log{ 1e-8, 1e-5, count = 4 }
+local dtype, lambda = quick and "float64" or "float32", sc.choose.log{ 1e-11, 1e-5, count = 7 }
 
 local function run(cell, context)
   local p = sc.sampler.patches{ side = sides[cell.side], shift = cell.shift, image = extra.image }

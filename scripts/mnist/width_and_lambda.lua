@@ -37,7 +37,7 @@ end
 local exp = sc.experiment{ name = "mnist_width" .. (args.quick and "_quick" or ""),
   folder = args.out .. "/cells", data = { train = train, held_out = held_out }, cells = cells,
   run = function(cell)
-    local chain, begun = { allowance = 2e9, table.unpack(scale) }, sc.clock()
+    local chain, begun = { allowance = 2e9, table.unpack(scale) }, os.clock()
     if cell.map == "exact kernel" then
       chain[#chain + 1] = sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ gamma = gamma },
         lambda = cell.lambda, intercept = true }
@@ -47,7 +47,7 @@ local exp = sc.experiment{ name = "mnist_width" .. (args.quick and "_quick" or "
       chain[#chain + 1] = sc.solver.cg{ lambda = cell.lambda, tolerance = 1e-3 }
     end
     local model = sc.pipeline(chain):fit(train)
-    return { error = model:error(held_out), seconds = sc.clock() - begun }
+    return { error = model:error(held_out), seconds = os.clock() - begun }
   end }
 
 local exact = exp:best{ value = "error", where = { map = "exact kernel" },

@@ -34,9 +34,10 @@ local function run(cell)
         phi = sc.nonlinearity.sign(), T = cell.T, seed = cell.seed },
       solvers(cell.seed) }:search(train, { folds = 5, seed = cell.seed, each = "solver" }).each }
   end
-  local p, start = last.each[cell.algorithm], sc.clock()
+  local p, start = last.each[cell.algorithm], os.clock()
   p:fit(train)
-  return { seconds = sc.clock() - start, error = p:error(test), train_error = p:error(train) }
+  return { seconds = os.clock() - start, error = p:error(test), train_error = p:error(train),
+    lambda = p.choice["solver.lambda"] }
 end
 
 local cells = {}

@@ -54,9 +54,10 @@ local exp = sc.experiment{
         seed = cell.seed },
       sc.solver.ridge{ lambda = sc.choose.log{ 1e-9, 1e-3, count = 7 }, penalty = "rkhs",
         intercept = true } }:search(train, { folds = 5, seed = cell.seed })
-    local start = sc.clock()
+    local start = os.clock()
     p:fit(train)
-    return { risk = 1 - p:score(test), seconds = sc.clock() - start }
+    local seconds = os.clock() - start
+    return { risk = 1 - p:score(test), seconds = seconds, lambda = p.choice["solver.lambda"] }
   end,
 }
 

@@ -49,7 +49,7 @@ local exp = sc.experiment{
     end
     return { train_error = p:error(train), error = p:error(test), pruned = 100 * (1 - kept / T),
       pruned_train_error = small:error(train), pruned_error = small:error(test),
-      norm = small:norm() }
+      norm = small:norm(), lambda = p.choice["solver.lambda"] }
   end,
 }
 

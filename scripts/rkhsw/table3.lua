@@ -106,16 +106,18 @@ end
 local function run(cell)
   local recipe, solver = table.unpack(methods[cell.method])
   local train, test, folds = rows_of(cell.data, recipe, cell.seed)
-  local start, key = sc.clock(), table.concat({ cell.data, recipe, cell.seed }, " ")
+  local key = table.concat({ cell.data, recipe, cell.seed }, " ")
   if last.key ~= key then
     local few = recipe == "SVM" and #train > 2000 -- which C is chosen on
+    local begun = os.clock()
     last = { key = key, each = sc.pipeline{ sc.standardize(), sc.add_bias(),
       recipes[recipe](cell.seed, #train) }:search(few and train:split{ test = #train - 2000 }
       or train, { folds = folds, seed = cell.seed, each = "solver" }).each }
+    last.seconds = os.clock() - begun
   end
-  local p, searched = last.each[solver], sc.clock()
+  local p, begun = last.each[solver], os.clock()
   p:fit(train)
-  local result = { search_seconds = searched - start, seconds = sc.clock() - searched,
+  local result = { search_seconds = last.seconds, seconds = os.clock() - begun,
     error = p:error(test), train_error = p:error(train) }
   for name, value in pairs(p.choice) do
     if math.type(value) then result[name] = value end
@@ -239,7 +241,7 @@ if bounded then
 end
 tables[#tables + 1] = exp:table{ rows = { "data", "method" },
   value = { "search_seconds", "seconds" },
-  title = "Seconds of the search, which the first of two fits pays for, and of the fit" }
+  title = "Seconds of the search, which least squares and the lasso share, and of the fit" }
 sc.publish(args.out .. "/rkhsw/table3" .. (args.quick and "_quick" or ""), { experiment = exp,
   stand_in = args.quick and "wdbc, T = 50", figures = { sc.plot.panels(panels) },
   tables = tables })
