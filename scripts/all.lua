@@ -2,7 +2,7 @@
 -- the page scripts/README.md from what they found.
 --
 --     scullery scripts/all.lua [--quick] [--out DIR] [--only rkhsw/table3] [--page] [--to DIR]
---         [--mixed]
+--         [--mixed] [--check PERCENT [--cells DIR]]
 --
 -- Full runs take hours in all; each goes on where it was when it is started again. --quick runs
 -- the short forms, on shipped or generated data, and writes no page. --only runs one script, or the
@@ -15,7 +15,7 @@
 local sc = require "scullery"
 local source = arg[0]:match("^(.*)/[^/]*$") or "."
 local args = sc.arguments{ quick = false, out = "out", only = "", page = false, to = source,
-  mixed = false }
+  mixed = false, check = 0, cells = source .. "/cells" }
 
 local papers = {
   { "rks", "Weighted sums of random kitchen sinks (Rahimi and Recht 2008)",
@@ -34,13 +34,17 @@ local papers = {
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 -- Whether the script ended well; Ctrl-C in it ends this one.
+local function execute(name, out, more)
+  local ok, how, code = os.execute(("%s %s --out %s%s %s"):format(quote(arg[-1]),
+    quote(source .. "/" .. name .. ".lua"), quote(out), args.quick and " --quick" or "", more))
+  if how == "signal" and code == 2 then error("interrupted!", 0) end
+  return ok
+end
+
 local function run(name)
   local begun = sc.clock()
   print("== " .. name)
-  local line = ("%s %s --out %s%s"):format(quote(arg[-1]), quote(source .. "/" .. name .. ".lua"),
-    quote(args.out), args.quick and " --quick" or "")
-  local ok, how, code = os.execute(line)
-  if how == "signal" and code == 2 then error("interrupted!", 0) end
+  local ok = execute(name, args.out, "")
   print(("== %s: %s after %.1f s\n"):format(name, ok and "done" or "FAILED", sc.clock() - begun))
   return ok
 end
@@ -58,7 +62,7 @@ local function section_text(name)
 end
 
 -- Refuses cells of unlike builds, which the last lines of sections tell: "NAME: 12 cells done; ...;
--- by BUILD.", or "by BUILD (10 cells); by OTHER (2 cells)."
+-- by BUILD.", or "by BUILD (10 cells); by OTHER (2 cells)."; or "Computed with this page by BUILD."
 local function check_builds(names)
   local of, list = {}, {}
   local function add(set, build)
@@ -70,6 +74,7 @@ local function check_builds(names)
     for set, said in text:gmatch("\n([%w_.-]+): %d+ cells? done([^\n]*)%.") do
       for build in said:gmatch("; by ([^;]+)") do add(set, (build:gsub(" %(%d+ cells%)$", ""))) end
     end
+    for build in text:gmatch("\nComputed with this page by ([^\n]+)%.") do add(name, build) end
   end
   for i, build in ipairs(list) do
     list[i] = ("%s ran %s"):format(build, table.concat(of[build], ", "))
@@ -110,11 +115,28 @@ local function write_page()
   print("written: " .. args.to .. "/README.md")
 end
 
+local function is_wanted(name)
+  return args.only == "" or args.only == name or args.only == name:match "^[^/]*"
+end
+
+if args.check < 0 or args.check > 100 then
+  error("--check takes a number from 0 to 100, and got " .. args.check, 0)
+elseif args.check > 0 then
+  local folder = os.tmpname()
+  os.remove(folder)
+  local same = dofile(source .. "/check.lua")(function(name, settings)
+    return execute(name, folder, settings .. " > /dev/null")
+  end, { cells = args.cells, share = args.check, out = folder, quick = args.quick,
+    wanted = is_wanted })
+  os.execute("rm -rf " .. quote(folder))
+  os.exit(same and 0 or 1, true)
+end
+
 local failed, found = {}, false
 for _, paper in ipairs(papers) do
   for script in paper[3]:gmatch("%S+") do
     local name = paper[1] .. "/" .. script
-    local wanted = args.only == "" or args.only == name or args.only == paper[1]
+    local wanted = is_wanted(name)
     found = found or wanted
     if wanted and not args.page and not run(name) then failed[#failed + 1] = name end
   end

@@ -61,4 +61,42 @@ function TestPage:test_cells_of_one_set_too()
   lu.assertStrContains(err, old .. " ran rks_figure1; " .. new .. " ran rks_figure1")
 end
 
+function TestPage:test_what_scripts_compute_with_the_page_counts()
+  self:add("figure1", new)
+  support.write(self.out .. "/rks/figure2.md", "### figure2\n\nComputed with this page by "
+    .. old .. ".\n")
+  local status, _, err = self:make()
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(err, ("%s ran rks_figure1; %s ran rks/figure2"):format(new, old))
+end
+
+-- Recorded cells are run again: none differ, until one of them is changed.
+function TestPage:test_a_check_of_recorded_cells()
+  local quote = support.quote
+  local function check(more)
+    return support.scullery(("%s --quick --check 1 --cells %s %s"):format(
+      quote(source .. "/scripts/all.lua"), quote(self.out .. "/cells"), more or ""))
+  end
+  lu.assertEquals((support.scullery(("%s --quick --out %s --set q=2 --set r=0.6"):format(
+    quote(source .. "/scripts/maxout/codes.lua"), quote(self.out)))), 0)
+  local status, said = check()
+  lu.assertStrContains(said, "maxout_codes_quick: 1 of 3 cells again, ")
+  lu.assertStrContains(said, "1 cells run again: 1 with the same results to ten digits")
+  lu.assertEquals(status, 0)
+  local folder = self.out .. "/cells/maxout_codes_quick"
+  lu.assertEquals((support.scullery(("%s %s"):format(quote(source .. "/scripts/pack.lua"),
+    quote(folder)))), 0)
+  os.execute(("cd %s && gzip -d results.jsonl.gz && sed -i 's/\"equal\":/&1/' results.jsonl && \z
+    gzip results.jsonl"):format(quote(folder)))
+  status, said = check()
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(said, "seed = ")
+  lu.assertNotNil(said:find ": equal is 0%.%d+, and was 10%.%d+\n", said)
+  lu.assertStrContains(said, "1 cells run again: 0 with the same results to ten digits")
+  lu.assertEquals((check "--only rks"), 1) -- none to check
+  status, _, said = check "--check 200"
+  lu.assertEquals(status, 1)
+  lu.assertStrContains(said, "--check")
+end
+
 os.exit(lu.LuaUnit.run())
