@@ -49,6 +49,14 @@ local function guess_rows(o)
   end
   local read, _, y = options.attempt(o.read, 1, math.min(o.n, LOOK))
   if not read then return "regression" end -- the first pass says what is wrong
+  if targets.are_texts(y) then
+    local _, classes = targets.read(y)
+    if o.n > LOOK and type(y[1]) == "string" then
+      warn(("data.rows: y holds texts: a classification of %d classes, those of the first %d rows; \z
+        classes = { ... } names others"):format(#classes, LOOK))
+    end
+    return "classification", classes
+  end
   if type(y) == "table" and not getmetatable(y) then y = core.matrix(y) end
   if not core.is_matrix(y) then return "regression" end -- the first pass says what is wrong
   local finite = y:isfinite()
@@ -71,15 +79,21 @@ local function generated_rows(given)
     error(("a classification has one column of labels, and option 'targets' got %d"):format(
       o.targets), 0)
   end
-  return dataset.from_table({ task = kind, classes = targets.check_classes(o.classes) },
-    core.generator(o.n, o.d, 1, o.read))
+  local list = targets.check_classes(o.classes)
+  local function read(first, count) -- labels that are texts as their codes
+    local X, y = o.read(first, count)
+    if targets.are_texts(y) then y = targets.read(y, list) end
+    return X, y
+  end
+  return dataset.from_table({ task = kind, classes = list }, core.generator(o.n, o.d, 1, read))
 end
 
 --- sc.data.rows{ n =, d =, targets = 1, read = function(first, count) return X, y end, task =,
 --- classes = }: a data set of n rows that a function makes, block by block. read returns rows first
 --- .. first+count-1: X is count x d, y is count x targets (labels: count x 1). It must return the
 --- same rows each time it is called with the same first. Without task and classes, targets of two
---- values among the first 2048 rows are the labels of a classification; a line reports it.
+--- values among the first 2048 rows are the labels of a classification, which a line reports; a
+--- list of texts, or of true and false, always is one.
 function data.rows(given) return options.guard("data.rows", 1, generated_rows, given) end
 
 return data

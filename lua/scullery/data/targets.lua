@@ -23,9 +23,25 @@ local function sorted_labels(list)
   return classes
 end
 
+--- targets.spelt(list): a list of true and false as the texts "true" and "false", as a CSV file has
+--- them; any other list as it is.
+function targets.spelt(list)
+  if type(list[1]) ~= "boolean" then return list end
+  local texts = {}
+  for i, v in ipairs(list) do texts[i] = type(v) == "boolean" and tostring(v) or v end
+  return texts
+end
+
+--- targets.are_texts(y): whether y is a list that begins with a text, or with true or false.
+function targets.are_texts(y)
+  if type(y) ~= "table" or getmetatable(y) then return false end
+  return type(y[1]) == "string" or type(y[1]) == "boolean"
+end
+
 --- targets.check_classes(given): a copy of the classes that a user gave: one or more texts, or
 --- numbers, all different. Their order is kept: it decides which class is +1.
 function targets.check_classes(given)
+  given = targets.spelt(given)
   local seen, classes, kind = {}, {}, type(given[1])
   if kind ~= "string" and kind ~= "number" then
     fail("option 'classes' takes a list of texts or numbers, and got %s", options.show(given))
@@ -101,7 +117,7 @@ local function check_list(y)
   if #y == 0 then fail("y is an empty list") end
   local kind = type(y[1])
   if kind ~= "number" and kind ~= "table" and kind ~= "string" then
-    fail("y holds a %s in row 1; it takes numbers or texts", kind)
+    fail("y holds a %s in row 1; it takes numbers, texts, or true and false", kind)
   end
   for i, v in ipairs(y) do
     if type(v) ~= kind then fail("y holds a %s in row %d and a %s in row 1", type(v), i, kind) end
@@ -152,8 +168,12 @@ function targets.read(y, classes, task)
   end
   classes = classes and targets.check_classes(classes)
   if not core.is_matrix(y) then
+    local truths = type(y[1]) == "boolean"
+    y = targets.spelt(y)
     if check_list(y) == "string" then
-      if task == "regression" then fail("y holds texts, and a regression takes numbers") end
+      if task == "regression" then
+        fail("y holds %s, and a regression takes numbers", truths and "true and false" or "texts")
+      end
       if classes and type(classes[1]) ~= "string" then
         fail("y holds texts and the classes are numbers")
       end

@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local fail = require "scullery.base.fail"
 local options = require "scullery.base.options"
+local targets = require "scullery.data.targets"
 
 local inputs = {}
 local function is_list(value) return type(value) == "table" and not getmetatable(value) end
@@ -83,7 +84,7 @@ end
 
 -- ---------------------------------------------------------------- labels
 
-local function is_texts(value) return is_list(value) and type(value[1]) == "string" end
+local function is_texts(value) return is_list(value) and targets.are_texts(value) end
 
 -- The classes of a column that came from a data set or a prediction, or nil.
 local function known_classes(value)
@@ -94,6 +95,7 @@ end
 -- Labels as a list of texts if they are texts in some form; nil if they are numbers.
 local function texts_of(value)
   if is_texts(value) then
+    value = targets.spelt(value)
     for i, label in ipairs(value) do
       if type(label) ~= "string" then fail("row %d is %s, not a text", i, options.show(label)) end
     end

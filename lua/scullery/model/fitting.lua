@@ -1,5 +1,6 @@
 --- Fitting: how a pipeline learns from a data set, and which results it keeps.
 local checkpoint = require "scullery.model.checkpoint"
+local constant = require "scullery.model.constant"
 local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
@@ -111,6 +112,11 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
   self.fitted, self.data, self.classes = made, target_form.original(ds), ds.classes
   self.sums_kept = nil
   fitting.warn(self, fit)
+  local worse = constant.note(self, self.data)
+  if worse then
+    warn(worse)
+    made.report.note = made.report.note and made.report.note .. "; " .. worse or worse
+  end
   return self
 end
 

@@ -28,6 +28,25 @@ function TestLabels:test_text_labels_become_places_in_the_sorted_classes()
   lu.assertEquals(ds:labels(), { "pear", "apple", "pear" })
 end
 
+function TestLabels:test_true_and_false_are_the_texts_of_a_file()
+  local ds = numbered{ true, false, true }
+  lu.assertEquals({ ds.classes, ds.task, ds:labels() }, { { "false", "true" }, "classification",
+    { "true", "false", "true" } })
+  lu.assertEquals(numbered({ true, false }, { classes = { true, false } }).classes,
+    { "true", "false" })
+  lu.assertEquals(sc.metrics.accuracy(ds:labels(), { true, true, true }), 2 / 3)
+end
+
+function TestLabels:test_generated_rows_may_have_texts_or_truth_values()
+  for k, y in ipairs{ { true, false, true }, { "yes", "no", "yes" } } do
+    local ds = sc.data.rows{ n = 3, d = 1, read = function(first, count)
+      return sc.ones(count, 1), table.move(y, first, first + count - 1, 1, {})
+    end }
+    lu.assertEquals(ds.classes, k == 1 and { "false", "true" } or { "no", "yes" })
+    lu.assertEquals(sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(ds):score(ds), 2 / 3)
+  end
+end
+
 function TestLabels:test_numeric_labels_stay_themselves()
   local ds = numbered({ 7, -1, 7 }, { task = "classification" })
   lu.assertEquals({ ds.classes, ds.y:totable() }, { { -1, 7 }, { { 7 }, { -1 }, { 7 } } })
@@ -148,7 +167,10 @@ function TestLabels:test_mistakes_are_sentences()
     { X = { { 1 }, { 2 } }, y = { 1, 0 / 0 } })
   fails("y holds a number in row 2 and a string in row 1", sc.dataset,
     { X = { { 1 }, { 2 } }, y = { "a", 1 } })
-  fails("y holds a boolean in row 1", sc.dataset, { X = { { 1 } }, y = { true } })
+  fails("y holds a function in row 1; it takes numbers, texts, or true and false", sc.dataset,
+    { X = { { 1 } }, y = { print } })
+  fails("y holds true and false, and a regression takes numbers", sc.dataset,
+    { X = { { 1 } }, y = { true }, task = "regression" })
   fails("y takes a list of texts or numbers, or a matrix, and got \"a\"", sc.dataset,
     { X = { { 1 } }, y = "a" })
   fails("y holds texts, and a regression takes numbers", sc.dataset,

@@ -1,0 +1,99 @@
+--- Whether a fitted model is worse, on the rows that it learnt from, than a constant: the largest
+--- class, or the mean of the targets.
+---
+--- Of many rows a few, evenly spaced, are predicted first. All of them (at most ALL) are where
+--- these do not show a model that is clearly better.
+local core = require "scullery.core"
+local component = require "scullery.compose.component"
+local dataset = require "scullery.data.dataset"
+local options = require "scullery.base.options"
+local targets = require "scullery.data.targets"
+local weights = require "scullery.model.weights"
+
+local constant = {}
+
+local FEW, LEAST, ALL = 512, 32, 20000
+local PRODUCTS = 2 ^ 26 -- multiplications for a model of training rows, such as nearest neighbours
+local CLEARLY = 0.05 -- of the rows, or of the variance
+
+-- At most `most` rows, evenly spaced, of a data set in memory.
+local function spaced(ds, most)
+  local n, places = #ds, {}
+  if n <= most then return ds end
+  for k = 1, most do places[k] = 1 + (k - 1) * n // most end
+  return ds:select(places)
+end
+
+-- The shares of the weight of rows with the right label, and of the largest class; third: its
+-- label.
+local function shares(ds, said, w)
+  local place, sums, right, total = targets.places(ds.classes), {}, 0, 0
+  for i = 1, #ds do
+    local truth, weight = ds.y:get(i, 1), w and w:get(i, 1) or 1
+    local k = place[truth]
+    sums[k], total = (sums[k] or 0) + weight, total + weight
+    if said:get(i, 1) == truth then right = right + weight end
+  end
+  local largest = 1
+  for k in ipairs(ds.classes) do
+    if (sums[k] or 0) > (sums[largest] or 0) then largest = k end
+  end
+  return right / total, (sums[largest] or 0) / total, ds.classes[largest]
+end
+
+-- The mean squared and the mean absolute error of predictions, and those of the mean of each
+-- target.
+local function errors(ds, said, w)
+  local y, totals = ds.y, { 0, 0, 0, 0 }
+  w = w or core.ones(#ds, 1)
+  local weight = w:sum()
+  for j = 1, y:cols() do
+    local truth = y:column(j)
+    local mean = truth:mul(w):sum() / weight
+    for k, gap in ipairs{ said:column(j) - truth, truth - mean } do
+      totals[2 * k - 1] = totals[2 * k - 1] + gap:mul(gap):mul(w):sum() / weight
+      totals[2 * k] = totals[2 * k] + gap:abs():mul(w):sum() / weight
+    end
+  end
+  return table.unpack(totals)
+end
+
+-- What is said of the rows if the model is worse than the constant there; second: whether it is
+-- clearly better. A regression is worse where both of its errors are: one that leaves out outliers
+-- may have the larger squared error.
+local function judge(p, ds)
+  local w = weights.of(ds, p.class_weights)
+  if w and not (w:sum() > 0) then return nil, true end
+  local said = p.fitted:predict(dataset.source_of_rows(ds), "labels")
+  if ds.task == "classification" then
+    local right, largest, label = shares(ds, said, w)
+    return right < largest - 1e-9 and ("the model is right on %.3g %% of the rows that it learnt \z
+      from, and always saying %s is on %.3g %%"):format(100 * right, options.show(label),
+      100 * largest), right > largest + CLEARLY
+  end
+  local square, absolute, of_mean, absolute_of_mean = errors(ds, said, w)
+  return square > of_mean * (1 + 1e-9) and absolute > absolute_of_mean
+    and ("on the rows that it learnt from, the mean squared error of the model is %.3g, and that \z
+      of always saying the mean %.3g"):format(square, of_mean),
+    square < (1 - CLEARLY) * of_mean
+end
+
+--- constant.note(p, ds): a sentence if the fitted pipeline is worse than a constant on its training
+--- rows ds; nil if it is not, if the rows stream, and if the loss of its solver measures something
+--- else (a quantile).
+function constant.note(p, ds)
+  local facts = core.solver_facts(component.instance(p.fitted.solver))
+  local n, d = ds:size()
+  if not ds.X or not ds.y or n == 0 then return nil end
+  if ds.task == "regression" and facts.has_loss and not facts.gives_means then return nil end
+  local few, all = FEW, ALL
+  if facts.makes_models then
+    few = math.max(LEAST, math.min(FEW, PRODUCTS // (n * d)))
+    all = math.max(LEAST, math.min(ALL, 16 * PRODUCTS // (n * d)))
+  end
+  local said, better = judge(p, spaced(ds, math.tointeger(few)))
+  if better or n <= few then return said or nil end
+  return judge(p, spaced(ds, math.tointeger(all))) or nil
+end
+
+return constant

@@ -1,0 +1,64 @@
+--- A fit says so where its model is worse on the training rows than a constant.
+-- luacheck: globals TestConstant
+-- luacheck: ignore 212/self
+local lu = require "luaunit"
+local sc = require "scullery"
+local support = require "support"
+
+TestConstant = {}
+
+local function printed(p, ds)
+  local said = support.stderr_of(function() p:fit(ds) end)
+  return said, p
+end
+
+-- n rows of one column; y = x + away.
+local function line(n, away, given)
+  local X = sc.randn{ n, 1, seed = 1 }
+  local all = { X = X, y = X + away, task = "regression" }
+  for name, value in pairs(given or {}) do all[name] = value end
+  return sc.dataset(all)
+end
+
+-- Labels of which two thirds are "b"; the only column is 1 in all rows.
+local function labels(n, weights)
+  local X, y = sc.ones(n, 1), {}
+  for i = 1, n do y[i] = i % 3 == 0 and "a" or "b" end
+  return sc.dataset{ X = X, y = y, weights = weights }
+end
+
+local function through_zero(lambda) return sc.solver.ridge{ lambda = lambda, intercept = false } end
+
+function TestConstant:test_a_regression_without_its_intercept_is_told()
+  for _, n in ipairs{ 100, 3000 } do
+    local said, p = printed(sc.pipeline{ through_zero(1e-3) }, line(n, 50))
+    lu.assertStrContains(said, "always saying the mean")
+    lu.assertStrContains(tostring(p), "always saying the mean")
+  end
+  lu.assertEquals(printed(sc.pipeline{ through_zero(1e-3) }, line(100, 0)), "")
+  lu.assertEquals(printed(sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }, line(100, 50)), "")
+end
+
+function TestConstant:test_targets_count_as_they_were_given_not_as_they_are_learnt()
+  local ds = line(100, 50)
+  lu.assertEquals(printed(sc.pipeline{ through_zero(1e-3), target = "standardize" }, ds), "")
+end
+
+-- Scores of class weights that favour the rare class: the model says "a" of all rows.
+function TestConstant:test_labels_count_with_the_weights_of_the_fit()
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }
+  lu.assertEquals(printed(p, labels(90)), "")
+  local heavy = {}
+  for i = 1, 90 do heavy[i] = i % 3 == 0 and 5 or 1 end
+  lu.assertEquals(printed(p, labels(90, heavy)), "")
+end
+
+function TestConstant:test_labels_worse_than_the_largest_class_are_told()
+  local rows, y = {}, {}
+  for i = 1, 80 do rows[i], y[i] = { i % 4 == 0 and 1 or -0.1 }, i % 4 == 1 and "a" or "b" end
+  local said = printed(sc.pipeline{ through_zero(1e-3) }, sc.dataset{ X = rows, y = y })
+  lu.assertStrContains(said, "the model is right on 50 %")
+  lu.assertStrContains(said, 'always saying "b" is on 75 %')
+end
+
+os.exit(lu.LuaUnit.run())
