@@ -182,10 +182,24 @@ static void push_view(lua_State *L, const scl_matrix *from, size_t row, size_t r
   *view = scl_matrix_slice(from, row, rows, col, cols);
 }
 
+/* What a name of NumPy is called here; NULL: no such name. */
+static const char *called_here(const char *name) {
+  static const char *const known[][2] = {{"shape", "X:rows() and X:cols()"},
+                                         {"size", "X:rows() and X:cols()"},
+                                         {"T", "X:t()"},
+                                         {"dot", "A * B"},
+                                         {"iloc", "X:get(i, j), X:column(j) and X:slice(a, b)"}};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    if (strcmp(name, known[i][0]) == 0) return known[i][1];
+  return NULL;
+}
+
 int scl_lua_no_method(lua_State *L, const char *noun) {
   enum { MOST = 128 };
   const char *name = lua_tostring(L, 2), *names[MOST];
   size_t count = 0;
+  const char *here = name == NULL ? NULL : called_here(name);
+  if (here != NULL) return luaL_error(L, "%s has no method '%s' (here it is %s)", noun, name, here);
   for (lua_pushnil(L); lua_next(L, lua_upvalueindex(1)) != 0 && count < MOST; lua_pop(L, 1))
     names[count++] = lua_tostring(L, -2); /* the table keeps it */
   const char *near = scl_nearest(name, names, count);

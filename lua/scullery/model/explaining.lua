@@ -71,6 +71,18 @@ local importance_rules = options.declare("pipeline:importance", {
   metric = criteria.rule, progress = progress.rule,
 })
 
+local ROUNDING = 1e-13 -- of the metric: smaller losses are rounding errors of its sums
+
+-- The mean of numbers, and its standard error (0 for one number); what is at most `least` is 0.
+local function mean_and_error(list, least)
+  local sum, square = 0, 0
+  for _, v in ipairs(list) do sum = sum + v end
+  local mean = sum / #list
+  for _, v in ipairs(list) do square = square + (v - mean) ^ 2 end
+  local error = math.sqrt(square / math.max(#list - 1, 1) / #list)
+  return math.abs(mean) > least and mean or 0, error > least and error or 0
+end
+
 -- For each column: the loss of the metric when its values are permuted among the rows, the mean
 -- and standard error over o.repeats permutations.
 local function importance_of(p, ds, o)
@@ -81,17 +93,14 @@ local function importance_of(p, ds, o)
   local columns = column_list.of(ds)
   local level <close> = progress.level{ name = "column", total = #columns }
   for c, column in ipairs(columns) do
-    local values, sum, square = ds.X:slice(1, n, column.first, column.last), 0, 0
+    local values, lost = ds.X:slice(1, n, column.first, column.last), {}
     for r = 1, o.repeats do
       local order = core.permutation(n, o.seed + r - 1, streams.importance + c)
       local shuffled = dataset.with(ds, { X = with_columns(ds.X, column, values:select(order)) })
-      local lost = sign * (base - judging.of_model(criterion, f, shuffled))
-      sum, square = sum + lost, square + lost * lost
+      lost[r] = sign * (base - judging.of_model(criterion, f, shuffled))
     end
-    local mean = sum / o.repeats
-    local variance = o.repeats > 1 and (square - o.repeats * mean * mean) / (o.repeats - 1) or 0
-    list[c] = { name = column.name, mean = mean,
-      stderr = math.sqrt(math.max(variance, 0) / o.repeats), place = c }
+    local mean, stderr = mean_and_error(lost, ROUNDING * math.abs(base))
+    list[c] = { name = column.name, mean = mean, stderr = stderr, place = c }
     level:step()
   end
   table.sort(list, function(a, b)

@@ -282,14 +282,18 @@ end
 local Result = objects.class("cross-validation", { example = "cv",
   fields = "mean stderr folds score repeats seed k unconverged" })
 
+local MOST_SHOWN = 20 -- folds
+
 function Result:__tostring()
-  local values = {}
+  local values, shown = {}, math.min(self.k, MOST_SHOWN)
   for i, v in ipairs(self.folds) do values[i] = ("%.4g"):format(v) end
   local lines = { ("%s %.6g +- %.2g (%d folds%s, seed %d)"):format(self.score, self.mean,
     self.stderr, self.k, self.repeats > 1 and (", %d times"):format(self.repeats) or "",
     self.seed) }
   for r = 1, self.repeats do
-    lines[#lines + 1] = "  folds: " .. table.concat(values, "  ", (r - 1) * self.k + 1, r * self.k)
+    local first = (r - 1) * self.k
+    lines[#lines + 1] = "  folds: " .. table.concat(values, "  ", first + 1, first + shown)
+      .. (self.k > shown and ("  ... %d more"):format(self.k - shown) or "")
   end
   if self.unconverged > 0 then
     lines[#lines + 1] = ("  %d fits did not converge"):format(self.unconverged)

@@ -29,7 +29,14 @@ local Pipeline = objects.class("pipeline", { example = "p", check = check_fitted
   hint = function()
     return "options are given when it is made; p:clone{ [\"solver.lambda\"] = ... } is a copy \z
       with other ones"
-  end })
+  end,
+  called = { predict_proba = "p:probabilities(X)", decision_function = "p:decision(X)",
+    classes_ = "p.classes", coef_ = "p:weights()", intercept_ = "p:intercept()",
+    fit_transform = "p:fit(ds), then p:transform(X)", fit_predict = "p:fit(ds), then p:predict(X)",
+    best_params_ = "p.choice", best_score_ = "p.table.best", cv_results_ = "p.table",
+    best_estimator_ = "the pipeline that p:search returns", get_params = "p:info()",
+    set_params = "p:clone{ [\"solver.lambda\"] = ... }", partial_fit = "p:update(ds)",
+    feature_importances_ = "p:importance(ds)", cross_val_score = "p:cv(ds, { folds = 5 })" } })
 
 -- instead_of_fit: what p:fit does with a data set in place of fitting, or nil (scullery sums).
 local recipe = { class = Pipeline, instead_of_fit = nil }
