@@ -52,8 +52,8 @@ local function guess_rows(o)
   if targets.are_texts(y) then
     local _, classes = targets.read(y)
     if o.n > LOOK and type(y[1]) == "string" then
-      warn(("data.rows: y holds texts: a classification of %d classes, those of the first %d rows; \z
-        classes = { ... } names others"):format(#classes, LOOK))
+      warn(("data.rows: y holds texts: a classification of %d classes, those of the first %d \z
+        rows; classes = { ... } names others"):format(#classes, LOOK))
     end
     return "classification", classes
   end

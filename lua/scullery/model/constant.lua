@@ -63,7 +63,7 @@ end
 -- may have the larger squared error.
 local function judge(p, ds)
   local w = weights.of(ds, p.class_weights)
-  if w and not (w:sum() > 0) then return nil, true end
+  if w and w:sum() <= 0 then return nil, true end
   local said = p.fitted:predict(dataset.source_of_rows(ds), "labels")
   if ds.task == "classification" then
     local right, largest, label = shares(ds, said, w)
