@@ -3,6 +3,7 @@
 -- luacheck: ignore 212/self
 local lu = require "luaunit"
 local sc = require "scullery"
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
 local support = require "support"
 
 TestConstant = {}
