@@ -124,6 +124,62 @@ static int map_staged(lua_State *L) {
   return account(L);
 }
 
+/* Part i of a union from element i of the list in place 1: { map =, columns =, scale = }, the columns
+ * from 1, ascending. The list of columns belongs to a userdata, which is left on the stack. */
+static scl_map_part check_union_part(lua_State *L, size_t i, size_t dim) {
+  scl_map_part part = {.scale = 1};
+  lua_rawgeti(L, 1, (lua_Integer)i + 1);
+  const int table = lua_gettop(L);
+  scl_lua_copy_table(L, table, "a part of a union");
+  part.map = scl_lua_field_handle(L, table, "map", SCL_LUA_MAP);
+  if (part.map == NULL) luaL_error(L, "a part of a union needs a map");
+  if (lua_getfield(L, table, "scale") != LUA_TNIL) part.scale = luaL_checknumber(L, -1);
+  lua_pop(L, 1);
+  if (lua_getfield(L, table, "columns") == LUA_TNIL) return part;
+  part.n_columns = scl_lua_copy_list(L, lua_gettop(L), dim, "columns");
+  part.columns = scl_lua_list_places(L, lua_gettop(L), part.n_columns, 1, dim, "columns");
+  return part;
+}
+
+/* core.map_union(list of parts, dim) -> their features side by side */
+static int map_union(lua_State *L) {
+  enum { MOST_PARTS = 1000 };
+  const size_t count = scl_lua_copy_list(L, 1, MOST_PARTS, "parts of a union"),
+               dim = scl_lua_check_size(L, 2, 1, INT32_MAX, "dim");
+  scl_map_part *parts = lua_newuserdatauv(L, (count + 1) * sizeof *parts, 0);
+  luaL_checkstack(L, (int)count * 4 + 20, "too many parts");
+  for (size_t i = 0; i < count; i++)
+    parts[i] = check_union_part(L, i, dim);
+  SCL_LUA_PUSH_HANDLE(L, scl_lua_new_map(L), scl_map,
+                      scl_map_create_union(parts, count, dim, &made, &error));
+  return 1; /* its bytes are those of its parts */
+}
+
+/* core.map_parts(map) -> of a union the list of { map, columns, scale }; of other maps nil */
+static int map_parts(lua_State *L) {
+  const scl_map *map = scl_map_base(check_map(L, 1));
+  const size_t count = scl_map_part_count(map);
+  if (count == 0) return 0;
+  lua_createtable(L, (int)count, 0);
+  for (size_t i = 0; i < count; i++) {
+    const scl_map_part part = scl_map_part_at(map, i);
+    lua_createtable(L, 0, 3);
+    void **slot = scl_lua_new_map(L);
+    *slot = scl_map_share(part.map);
+    lua_setfield(L, -2, "map");
+    scl_lua_set_number(L, "scale", part.scale);
+    lua_createtable(L, (int)part.n_columns, 0);
+    for (size_t k = 0; k < part.n_columns; k++) {
+      lua_pushinteger(L, (lua_Integer)part.columns[k] + 1);
+      lua_rawseti(L, -2, (lua_Integer)k + 1);
+    }
+    if (part.columns == NULL) lua_pop(L, 1), lua_pushnil(L);
+    lua_setfield(L, -2, "columns");
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
 /* core.map_select(map, parameters) -> the map with these parameters (from 1, ascending) alone */
 static int map_select(lua_State *L) {
   const scl_map *map = check_map(L, 1);
@@ -136,15 +192,32 @@ static int map_select(lua_State *L) {
 
 /* ------------------------------------------------------------ what a map says of itself */
 
+/* T; of a union that of all parts. */
+static size_t parameters_of(const scl_map *map) {
+  size_t count = 0;
+  for (size_t i = 0; i < scl_map_part_count(map); i++)
+    count += scl_map_count(scl_map_part_at(map, i).map);
+  return count == 0 ? scl_map_count(map) : count;
+}
+
+/* The largest value over the parts of a union, or that of the map. */
+static double largest_of(const scl_map *map, double (*value)(const scl_map *)) {
+  double most = value(map);
+  for (size_t i = 0; i < scl_map_part_count(map); i++)
+    most = fmax(most, value(scl_map_part_at(map, i).map));
+  return most;
+}
+
 /* core.map_info(map) -> a table of sizes, method, kernel and numerical facts of the map */
 static int map_info(lua_State *L) {
   const scl_map *map = check_map(L, 1), *base = scl_map_base(map);
   char kernel[120];
   scl_map_describe_kernel(base, kernel, sizeof kernel);
   lua_newtable(L);
-  SCL_LUA_INTEGERS(L, {"features", scl_map_features(map)}, {"T", scl_map_count(base)},
-                   {"dim", scl_map_dim(map)}, {"samples", scl_map_samples(base)},
-                   {"entries", scl_map_entries(map)}, {"fan_in", scl_map_fan_in(base)});
+  SCL_LUA_INTEGERS(L, {"features", scl_map_features(map)}, {"T", parameters_of(base)},
+                   {"parts", scl_map_part_count(base)}, {"dim", scl_map_dim(map)},
+                   {"samples", scl_map_samples(base)}, {"entries", scl_map_entries(map)},
+                   {"fan_in", scl_map_fan_in(base)});
   const char *whole = scl_whole_name(scl_map_wanted_whole(map));
   size_t rounded, clipped;
   scl_map_clipped(map, &rounded, &clipped);
@@ -152,16 +225,16 @@ static int map_info(lua_State *L) {
                 {"method", scl_method_name(scl_map_method(base))}, {"kernel", kernel});
   SCL_LUA_BOOLEANS(L, {"has_kernel", scl_map_has_kernel(map)}, {"section", scl_map_is_section(map)},
                    {"whitened", scl_map_is_whitened(map)});
-  SCL_LUA_NUMBERS(L, {"jitter", scl_map_jitter(base)}, {"log_scale", scl_map_log_scale(map)},
-                  {"left_out", scl_map_left_out(map)}, {"rounded", (double)rounded},
-                  {"clipped", (double)clipped});
+  SCL_LUA_NUMBERS(L, {"jitter", largest_of(base, scl_map_jitter)},
+                  {"log_scale", scl_map_log_scale(map)}, {"left_out", scl_map_left_out(map)},
+                  {"rounded", (double)rounded}, {"clipped", (double)clipped});
   return 1;
 }
 
 /* core.quadrature_gap(map) -> how far quadrature has missed its tolerance so far, 0 where it has
  * not */
 static int quadrature_gap(lua_State *L) {
-  return scl_lua_give_number(L, scl_map_quadrature_gap(scl_map_base(check_map(L, 1))));
+  return scl_lua_give_number(L, largest_of(scl_map_base(check_map(L, 1)), scl_map_quadrature_gap));
 }
 
 /* core.space(sampler[, dim]) -> the parameter space that it draws from, or nil where it cannot say
@@ -293,13 +366,13 @@ static int expectation(lua_State *L) {
 }
 
 void scl_lua_open_map(lua_State *L) {
-  SCL_LUA_CALLS(L, {"map", map_new, 1}, {"map_whitened", map_whitened, 2},
-                {"map_staged", map_staged, 2}, {"map_select", map_select, 2},
-                {"map_info", map_info, 1}, {"quadrature_gap", quadrature_gap, 1},
-                {"space", sampler_space, 2}, {"map_parameters", map_parameters, 1},
-                {"map_gram", map_gram, 1}, {"map_grid", map_grid, 1}, {"map_exact", map_exact, 1},
-                {"map_take_grid", map_take_grid, 2}, {"map_constants", map_constants, 2},
-                {"map_induced", map_induced, 3}, {"map_collision", map_collision, 3},
-                {"map_codes", map_codes, 2}, {"map_between", map_between, 3},
-                {"gram", kernel_gram, 3}, {"expectation", expectation, 4});
+  SCL_LUA_CALLS(
+      L, {"map", map_new, 1}, {"map_whitened", map_whitened, 2}, {"map_staged", map_staged, 2},
+      {"map_union", map_union, 2}, {"map_parts", map_parts, 1}, {"map_select", map_select, 2},
+      {"map_info", map_info, 1}, {"quadrature_gap", quadrature_gap, 1}, {"space", sampler_space, 2},
+      {"map_parameters", map_parameters, 1}, {"map_gram", map_gram, 1}, {"map_grid", map_grid, 1},
+      {"map_exact", map_exact, 1}, {"map_take_grid", map_take_grid, 2},
+      {"map_constants", map_constants, 2}, {"map_induced", map_induced, 3},
+      {"map_collision", map_collision, 3}, {"map_codes", map_codes, 2},
+      {"map_between", map_between, 3}, {"gram", kernel_gram, 3}, {"expectation", expectation, 4});
 }

@@ -192,6 +192,7 @@ scl_status scl_map_constants(const scl_map *map, double radius, scl_constants *o
 }
 
 bool scl_map_of_one_size(const scl_map *map) {
+  if (scl_map_part_count(scl_map_base(map)) > 0) return false;
   const scl_instance *phi = scl_map_base(map)->phi;
   return phi == NULL || scl_instance_kind(phi) != SCL_KIND_NONLINEARITY ||
          isfinite(scl_nonlinearity_facts(phi).bound);

@@ -1,7 +1,7 @@
 /* Kinds of maps. Each kind is one table in a file kind_NAME.c, and one row of the list in kinds.c.
  * The first kind of the list that claims a map makes it. This is decided once, at the end of
- * scl_map_create, from the parts of the map and before its parameters are drawn. The kind `staged`
- * is made of another map, and is not in the list. */
+ * scl_map_create, from the parts of the map and before its parameters are drawn. The kinds `staged`
+ * and `union` are made of other maps, and are not in the list. */
 #ifndef SCULLERY_MAP_KINDS_H
 #define SCULLERY_MAP_KINDS_H
 
@@ -72,7 +72,8 @@ struct scl_map_kind {
 };
 
 extern const scl_map_kind scl_map_kind_section, scl_map_kind_cells, scl_map_kind_plain,
-    scl_map_kind_exact, scl_map_kind_quadrature, scl_map_kind_sampled, scl_map_kind_staged;
+    scl_map_kind_exact, scl_map_kind_quadrature, scl_map_kind_sampled, scl_map_kind_staged,
+    scl_map_kind_union;
 
 const scl_map_kind *scl_map_kind_of(const scl_map *map, const scl_map_spec *spec);
 

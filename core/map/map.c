@@ -332,8 +332,11 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
 
 /* ------------------------------------------------------------ maps made from maps */
 
-/* Refuse a map that changes the features of another: it has no parameters. */
+/* Refuse a map that is made of the features of others: it has no parameters. */
 static scl_status expect_drawn(const scl_map *map, scl_error *error) {
+  if (map->kind == &scl_map_kind_union)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "a union of features has no parameters of its own: its parts have them");
   if (map->kind != &scl_map_kind_staged) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                   "the features are changed by row stages after them, and have no parameters of "
@@ -453,8 +456,13 @@ scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, 
   return status;
 }
 
+scl_map *scl_map_share(scl_map *map) {
+  (void)atomic_fetch_add(&map->references, 1);
+  return map;
+}
+
 void scl_map_destroy(scl_map *map) {
-  if (map == NULL) return;
+  if (map == NULL || atomic_fetch_sub(&map->references, 1) > 0) return;
   if (map->kind != NULL && map->kind->release != NULL) map->kind->release(map);
   scl_projection_destroy(map->projection);
   scl_projection_destroy(map->variance);

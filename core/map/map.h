@@ -65,9 +65,25 @@ scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, 
  * stages. Such a map has no K and no parameters of its own: scl_map_base has them. */
 scl_status scl_map_create_staged(const scl_map *base, scl_fitted_stage *const *stages,
                                  size_t n_stages, scl_map **out, scl_error *error);
+/* A part of a union: the features of `map`, of the columns `columns` (n_columns of them, from 0 and
+ * ascending; NULL: all), times `scale`. */
+typedef struct scl_map_part {
+  scl_map *map;
+  const size_t *columns;
+  size_t n_columns;
+  double scale;
+} scl_map_part;
+/* The features of `count` maps side by side, of rows of `dim` columns. It takes references to the
+ * maps, whose cells and grids are learnt, and copies the rest. Such a map has no K and no parameters
+ * of its own: its parts have them. */
+scl_status scl_map_create_union(const scl_map_part *parts, size_t count, size_t dim, scl_map **out,
+                                scl_error *error);
+size_t scl_map_part_count(const scl_map *map);              /* 0: it is no union */
+scl_map_part scl_map_part_at(const scl_map *map, size_t i); /* borrowed */
 /* Of a map with stages: the map whose features they change. Of any other map: the map itself. */
 const scl_map *scl_map_base(const scl_map *map);
-void scl_map_destroy(scl_map *map);
+scl_map *scl_map_share(scl_map *map); /* one more reference */
+void scl_map_destroy(scl_map *map);   /* one less; the last releases it */
 /* Whether the features of `few` are those of the first parameters of `many`, times *ratio. Both
  * maps have the same parts and options, but for T. False for structured, shared and learnt
  * parameters. */

@@ -53,6 +53,12 @@ typedef struct scl_staging {
   size_t n_stages;
 } scl_staging;
 
+/* Kind `union` (kind_union.c). */
+typedef struct scl_joining {
+  scl_map_part *parts; /* with a reference to each map, and columns of their own */
+  size_t count;
+} scl_joining;
+
 /* How y, which is a feature before its scale, becomes a whole number: v = round((y - offset)
  * inverse). Kinds without a slot `tile` have no scales apart: y is the feature. */
 typedef struct scl_grid {
@@ -63,6 +69,7 @@ typedef struct scl_grid {
 } scl_grid;
 
 struct scl_map {
+  atomic_size_t references; /* besides the first */
   /* What the map is made of. */
   scl_instance *sampler;
   scl_instance *phi; /* a nonlinearity; or a kernel k, bound to the sampler's law: its sections */
@@ -106,6 +113,7 @@ struct scl_map {
     scl_sampling sampling;
     scl_sections sections;
     scl_staging staging;
+    scl_joining joining;
     scl_cells *cells; /* the dictionary of occupied cells */
   } own;              /* only the files of the kind read these */
 };
@@ -138,6 +146,8 @@ scl_status scl_map_set_scales(scl_map *map, const scl_parameter_set *drawn, doub
 /* whole.c: the grid of a map of whole numbers, where it is declared or given. */
 scl_status scl_map_open_grid(scl_map *map, const scl_map_spec *spec, scl_error *error);
 void scl_map_close_grid(scl_map *map);
+/* The grid of these units and bases of the features, D numbers each. */
+scl_status scl_map_set_grid(scl_map *map, const double *unit, const double *base, scl_error *error);
 /* v of features first .. first+count-1 from their y; false: a number is not finite. */
 bool scl_map_round(const scl_map *map, size_t first, size_t count, const float *y, void *v);
 /* scl_map_request with `whole` or not, of kinds that write features: these are rounded

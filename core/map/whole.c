@@ -142,6 +142,14 @@ scl_status scl_map_learn_grid(scl_map *map, const double *least, const double *m
   return SCL_STATUS_OK;
 }
 
+scl_status scl_map_set_grid(scl_map *map, const double *unit, const double *base,
+                            scl_error *error) {
+  SCL_TRY(allocate_grid(map, true, error));
+  for (size_t j = 0; j < scl_map_features(map); j++)
+    set_feature(map, j, base[j], 1 / unit[j]);
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_map_grid(const scl_map *map, scl_matrix *out, scl_error *error) {
   const size_t d = scl_map_features(map);
   *out = (scl_matrix){0};

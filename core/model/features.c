@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "learn/map_probe.h"
 #include "model/component.h"
+#include <stdio.h>
 #include <string.h>
 
 /* The description of a map. scl_saved_features releases the instances of `spec`, and `state`. */
@@ -14,7 +15,24 @@ typedef struct origin {
   scl_matrix state; /* of a sampler that learns */
   scl_saved_widths widths;
   const cJSON *kept; /* lists of the parameters that selections kept; NULL: no selection */
+  size_t part; /* of a union, from 1: its arrays have names of their own; 0: the map is no part */
 } origin;
+
+/* An array of the map: "part2.features.rows" of part 2 of a union. */
+typedef struct array_name {
+  char text[60];
+} array_name;
+static array_name named(size_t part, const char *name) {
+  array_name out;
+  if (part > 0)
+    (void)snprintf(out.text, sizeof out.text, "part%zu.%s", part, name);
+  else
+    (void)snprintf(out.text, sizeof out.text, "%s", name);
+  return out;
+}
+static const scl_array *array_of(const scl_saved *saved, size_t part, const char *name) {
+  return scl_saved_array(saved, named(part, name).text);
+}
 
 static const size_t MOST_PARAMETERS = (size_t)1 << 53, MOST_SAMPLES = (size_t)1 << 40;
 
@@ -62,9 +80,9 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
     SCL_TRY(scl_saved_table(from, "kept", &out->kept, error));
   if (out->kept != NULL && !scl_saved_is_list(out->kept))
     return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'kept' is not a list of lists of parameters");
-  if (scl_saved_array(saved, "sampler.state") == NULL) return SCL_STATUS_OK;
-  SCL_TRY(scl_saved_matrix(saved, "sampler.state", (scl_saved_shape){SIZE_MAX, SIZE_MAX, true},
-                           &out->state, error));
+  if (array_of(saved, out->part, "sampler.state") == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_saved_matrix(saved, named(out->part, "sampler.state").text,
+                           (scl_saved_shape){SIZE_MAX, SIZE_MAX, true}, &out->state, error));
   spec->state = &out->state;
   return SCL_STATUS_OK;
 }
@@ -73,10 +91,10 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
 
 /* The arrays of one-hot features: counts (int64, one number for each grid: its number of cells) and
  * words (int32, one row for each cell). Both belong to `saved`. */
-static scl_status find_cells(const scl_saved *saved, const scl_array **counts,
+static scl_status find_cells(const scl_saved *saved, size_t part, const scl_array **counts,
                              const scl_array **words, scl_error *error) {
-  *counts = scl_saved_array(saved, "cells.counts");
-  *words = scl_saved_array(saved, "cells.words");
+  *counts = array_of(saved, part, "cells.counts");
+  *words = array_of(saved, part, "cells.words");
   if (*counts != NULL && *words != NULL && (*counts)->dtype == SCL_DTYPE_INT64 &&
       (*counts)->rank == 1 && (*words)->dtype == SCL_DTYPE_INT32 && (*words)->rank == 2)
     return SCL_STATUS_OK;
@@ -86,10 +104,10 @@ static scl_status find_cells(const scl_saved *saved, const scl_array **counts,
 
 /* A map that is compared by its features (not by its parameters) needs the features of the probe's
  * rows in the file, as many as the description gives. */
-static scl_status check_numbers_saved(const scl_saved *saved, const cJSON *map, size_t features,
-                                      scl_error *error) {
+static scl_status check_numbers_saved(const scl_saved *saved, const cJSON *map, size_t part,
+                                      size_t features, scl_error *error) {
   const char *check;
-  const scl_array *numbers = scl_saved_array(saved, "features.check");
+  const scl_array *numbers = array_of(saved, part, "features.check");
   SCL_TRY(scl_saved_word(map, "check", &check, error));
   if (strcmp(check, "features") != 0) return SCL_STATUS_OK;
   if (numbers != NULL && numbers->rank == 2 && numbers->sizes[0] == SCL_PROBE_ROWS &&
@@ -110,12 +128,12 @@ static scl_status check_sizes(const scl_saved *saved, const cJSON *map, const or
   if (scl_saved_find(map, "one_hot") == NULL)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "it does not say whether its features are one-hot");
   if (one_hot) {
-    SCL_TRY(find_cells(saved, &counts, &words, error));
+    SCL_TRY(find_cells(saved, from->part, &counts, &words, error));
     if (from->spec.count == 0 || from->spec.count == counts->sizes[0]) return SCL_STATUS_OK;
     return scl_fail(error, SCL_STATUS_BAD_DATA, "T = %zu grids, where cells of %zu are saved",
                     from->spec.count, counts->sizes[0]);
   }
-  SCL_TRY(check_numbers_saved(saved, map, features, error));
+  SCL_TRY(check_numbers_saved(saved, map, from->part, features, error));
   if (from->kept != NULL || from->spec.count <= features) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_BAD_DATA, "T = %zu parameters make %zu features",
                   from->spec.count, features);
@@ -169,10 +187,11 @@ static scl_status select_kept(const scl_saved *saved, const cJSON *list, scl_map
 
 /* The cells that one-hot features learnt from rows; features of other kinds have no cells (0
  * entries). */
-static scl_status restore_cells(const scl_saved *saved, scl_map *map, scl_error *error) {
+static scl_status restore_cells(const scl_saved *saved, size_t part, scl_map *map,
+                                scl_error *error) {
   const scl_array *counts, *words;
   if (scl_map_entries(map) == 0) return SCL_STATUS_OK;
-  SCL_TRY(find_cells(saved, &counts, &words, error));
+  SCL_TRY(find_cells(saved, part, &counts, &words, error));
   if (counts->sizes[0] != scl_map_entries(map) ||
       words->sizes[1] != scl_cells_words(scl_map_cells(map)))
     return scl_fail(error, SCL_STATUS_BAD_DATA,
@@ -180,30 +199,35 @@ static scl_status restore_cells(const scl_saved *saved, scl_map *map, scl_error 
   return scl_map_restore_cells(map, counts->data, words->data, words->sizes[0], error);
 }
 
-scl_status scl_saved_grid(const scl_saved *saved, scl_map *map, scl_error *error) {
+static scl_status restore_grid(const scl_saved *saved, size_t part, scl_map *map,
+                               scl_error *error) {
   scl_matrix grid;
   if (!scl_map_lacks_grid(map)) return SCL_STATUS_OK;
   const scl_saved_shape shape = {2, scl_map_features(map), true};
-  SCL_TRY(scl_saved_matrix(saved, "features.grid", shape, &grid, error));
+  SCL_TRY(scl_saved_matrix(saved, named(part, "features.grid").text, shape, &grid, error));
   const scl_status status = scl_map_take_grid(map, &grid, error);
   scl_matrix_release(&grid);
   return status;
 }
 
+scl_status scl_saved_grid(const scl_saved *saved, scl_map *map, scl_error *error) {
+  return restore_grid(saved, 0, map, error);
+}
+
 /* Compare the features (or parameters) of the map with those in the file. They are computed for the
  * probe's rows, which the file has too. A component that computes something else than it did when
  * the model was saved is found here, whatever its version. */
-static scl_status check_draws(const scl_saved *saved, const cJSON *said, const scl_map *map,
-                              scl_error *error) {
+static scl_status check_draws(const scl_saved *saved, const cJSON *said, size_t part,
+                              const scl_map *map, scl_error *error) {
   const char *check;
   scl_map_probe probe;
   scl_matrix rows = {0}, numbers = {0};
   const scl_saved_shape any = {SIZE_MAX, SIZE_MAX, false};
   SCL_TRY(scl_saved_word(said, "check", &check, error));
   SCL_TRY(scl_map_probe_make(map, &probe, error));
-  scl_status status = scl_saved_matrix(saved, "features.rows", any, &rows, error);
+  scl_status status = scl_saved_matrix(saved, named(part, "features.rows").text, any, &rows, error);
   if (status == SCL_STATUS_OK)
-    status = scl_saved_matrix(saved, "features.check", any, &numbers, error);
+    status = scl_saved_matrix(saved, named(part, "features.check").text, any, &numbers, error);
   const bool same = strcmp(check, probe.parameters ? "parameters" : "features") == 0 &&
                     scl_probes_agree(&probe.rows, &rows) &&
                     scl_probes_agree(&probe.numbers, &numbers);
@@ -228,9 +252,10 @@ static scl_status make_map(const scl_saved *saved, const origin *from, scl_map *
   const cJSON *list = status == SCL_STATUS_OK && from->kept != NULL ? from->kept->child : NULL;
   for (; status == SCL_STATUS_OK && list != NULL; list = list->next)
     status = select_kept(saved, list, out, error);
-  if (status == SCL_STATUS_OK) status = restore_cells(saved, *out, error);
-  return status == SCL_STATUS_OK && !from->spec.staged ? scl_saved_grid(saved, *out, error)
-                                                       : status;
+  if (status == SCL_STATUS_OK) status = restore_cells(saved, from->part, *out, error);
+  return status == SCL_STATUS_OK && !from->spec.staged
+             ? restore_grid(saved, from->part, *out, error)
+             : status;
 }
 
 /* Read and check the description of the map. `method` and `log_scale` are for other readers of the
@@ -251,7 +276,7 @@ static scl_status check_said(const scl_saved *saved, const cJSON *said, size_t d
   SCL_TRY(scl_saved_whole(saved, said, "features", 0, MOST_PARAMETERS, features, error));
   SCL_TRY(scl_saved_table(said, "origin", &table, error));
   SCL_TRY(read_origin(saved, table, from, error));
-  const scl_array *rows = scl_saved_array(saved, "features.rows");
+  const scl_array *rows = array_of(saved, from->part, "features.rows");
   if (dim != 0 && from->spec.dim != dim)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "its features are of %zu columns, where rows of %zu reach them", from->spec.dim,
@@ -263,25 +288,113 @@ static scl_status check_said(const scl_saved *saved, const cJSON *said, size_t d
   return check_sizes(saved, said, from, *features, error);
 }
 
-scl_status scl_saved_features(scl_saved *saved, const cJSON *recipe, const cJSON *said, size_t dim,
-                              bool staged, scl_map **out, scl_error *error) {
-  origin from = {.spec.staged = staged};
+/* Make the map of features that are no union, or of one part. */
+static scl_status restore_one(scl_saved *saved, const cJSON *recipe, const cJSON *said, size_t dim,
+                              origin *from, scl_map **out, scl_error *error) {
   size_t features;
   scl_map *map = NULL;
-  scl_status status = check_said(saved, said, dim, &from, &features, error);
-  if (status == SCL_STATUS_OK) status = make_parts(saved, recipe, &from, error);
-  if (status == SCL_STATUS_OK) status = make_map(saved, &from, &map, error);
-  scl_instance_release(from.spec.sampler);
-  scl_instance_release(from.spec.phi);
-  scl_instance_release(from.spec.kernel);
-  scl_matrix_release(&from.state);
+  scl_status status = check_said(saved, said, dim, from, &features, error);
+  if (status == SCL_STATUS_OK) status = make_parts(saved, recipe, from, error);
+  if (status == SCL_STATUS_OK) status = make_map(saved, from, &map, error);
+  scl_instance_release(from->spec.sampler);
+  scl_instance_release(from->spec.phi);
+  scl_instance_release(from->spec.kernel);
+  scl_matrix_release(&from->state);
   if (status == SCL_STATUS_OK && scl_map_features(map) != features)
     status = scl_fail(error, SCL_STATUS_BAD_DATA, "it has %zu features here, where %zu were saved",
                       scl_map_features(map), features);
-  if (status == SCL_STATUS_OK) status = check_draws(saved, said, map, error);
+  if (status == SCL_STATUS_OK) status = check_draws(saved, said, from->part, map, error);
   if (status == SCL_STATUS_OK)
     *out = map;
   else
     scl_map_destroy(map);
   return status;
+}
+
+/* ------------------------------------------------------------ unions */
+
+enum { MOST_PARTS = 1000 };
+
+/* Read the columns and the scale of a part. The caller releases part->columns. */
+static scl_status read_part(const scl_saved *saved, const cJSON *said, size_t dim,
+                            scl_map_part *part, scl_error *error) {
+  const cJSON *list = scl_saved_find(said, "columns"), *scale = scl_saved_find(said, "scale");
+  double number = 1;
+  if (scale != NULL && !scl_saved_number(saved, scale, &number))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the scale of a part of features is no number");
+  part->scale = number;
+  if (list == NULL) return SCL_STATUS_OK;
+  const size_t count = cJSON_IsArray(list) ? scl_saved_count(list) : 0;
+  if (count == 0 || count > dim)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "the columns of a part of features are not some of %zu", dim);
+  size_t *columns = scl_allocate_array(count, sizeof *columns);
+  if (columns == NULL) return scl_fail_memory(error, count * sizeof *columns, "columns");
+  part->columns = columns;
+  for (const cJSON *item = list->child; item != NULL; item = item->next) {
+    if (!scl_saved_number(saved, item, &number) || !(number >= 1 && number <= (double)dim) ||
+        number != (double)(size_t)number)
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "a column of a part of features is not one of %zu", dim);
+    columns[part->n_columns++] = (size_t)number - 1;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Make the parts of a union, and the union. parts: room for `count` of them, of zeros. */
+static scl_status join_parts(scl_saved *saved, const cJSON *recipe, const cJSON *list, size_t count,
+                             size_t dim, bool staged, scl_map_part *parts, scl_map **out,
+                             scl_error *error) {
+  const char *mark = scl_saved_mark(recipe);
+  const cJSON *one = recipe, *said = list->child;
+  if (mark != NULL && strcmp(mark, "union") == 0) {
+    SCL_TRY(scl_saved_table(recipe, "parts", &one, error));
+    if (!cJSON_IsArray(one) || scl_saved_count(one) != count)
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "it has features of %zu parts, and its pipeline not", count);
+    one = one->child;
+  } else if (count != 1) {
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "it has features of %zu parts, and its pipeline one", count);
+  }
+  for (size_t i = 0; i < count; i++, one = one->next, said = said->next) {
+    origin from = {.spec.staged = staged, .part = i + 1};
+    SCL_TRY(read_part(saved, said, dim, &parts[i], error));
+    SCL_TRY(restore_one(saved, one, said, parts[i].columns == NULL ? dim : parts[i].n_columns,
+                        &from, &parts[i].map, error));
+  }
+  return scl_map_create_union(parts, count, dim, out, error);
+}
+
+static scl_status restore_union(scl_saved *saved, const cJSON *recipe, const cJSON *said,
+                                size_t dim, bool staged, scl_map **out, scl_error *error) {
+  const cJSON *list;
+  size_t saved_dim;
+  SCL_TRY(scl_saved_table(said, "parts", &list, error));
+  SCL_TRY(scl_saved_whole(saved, said, "dim", 1, INT32_MAX, &saved_dim, error));
+  const size_t count = cJSON_IsArray(list) ? scl_saved_count(list) : 0;
+  if (count == 0 || count > MOST_PARTS)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its features have no list of parts");
+  if (dim != 0 && saved_dim != dim)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "its features are of %zu columns, where rows of %zu reach them", saved_dim,
+                    dim);
+  scl_map_part *parts = scl_allocate_zero(count * sizeof *parts);
+  if (parts == NULL) return scl_fail_memory(error, count * sizeof *parts, "parts of features");
+  const scl_status status =
+      join_parts(saved, recipe, list, count, saved_dim, staged, parts, out, error);
+  for (size_t i = 0; i < count; i++) {
+    scl_map_destroy(parts[i].map); /* the union has a reference of its own */
+    scl_release((void *)(uintptr_t)parts[i].columns);
+  }
+  scl_release(parts);
+  return status;
+}
+
+scl_status scl_saved_features(scl_saved *saved, const cJSON *recipe, const cJSON *said, size_t dim,
+                              bool staged, scl_map **out, scl_error *error) {
+  if (scl_saved_find(said, "parts") != NULL)
+    return restore_union(saved, recipe, said, dim, staged, out, error);
+  origin from = {.spec.staged = staged};
+  return restore_one(saved, recipe, said, dim, &from, out, error);
 }

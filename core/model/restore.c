@@ -56,7 +56,7 @@ static bool add_stage(const cJSON *stage, recipe *out) {
     out->components = true;
   else if (row)
     out->after = out->n_after++ == 0 ? stage : out->after;
-  else if (is_marked(stage, "features") && out->features == NULL)
+  else if ((is_marked(stage, "features") || is_marked(stage, "union")) && out->features == NULL)
     out->features = stage;
   else if (title != NULL && strncmp(title, "solver.", 7) == 0)
     out->solver = stage;

@@ -11,7 +11,7 @@
  * computed columns, and dates whose day or month comes first; 4 row stages after features,
  * selections of columns, and isotonic calibrations; 5 features of whole numbers, and sums; 6 texts,
  * and coefficients without their zeros. */
-enum { VERSION = 6 };
+enum { VERSION = 7 };
 
 /* ------------------------------------------------------------ opening */
 

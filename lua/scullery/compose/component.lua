@@ -232,6 +232,21 @@ function component.instance(self, choices, widths)
     widths[2], widths[3])
 end
 
+--- component.open_width(part): the name of the option for the width of a component, if it may be
+--- "median" and no width was
+--- given; else nil. A width may also have been given by another option (gamma for sigma, theta for
+--- width): the component refuses two, which the trial instance shows.
+function component.open_width(part)
+  local name
+  for _, option in ipairs(core.plugin_info(part.kind, part.name).options) do
+    if option.takes:find('"median"', 1, true) then
+      if part.given[option.name] ~= nil then return nil end
+      name = name or option.name
+    end
+  end
+  return name and pcall(component.instance, component.with(part, name, 1)) and name or nil
+end
+
 --- component.settled(self, widths): a copy with the widths from the data filled in: {scale, median,
 --- columns}, the first two as gammas.
 function component.settled(self, widths)

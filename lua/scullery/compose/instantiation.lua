@@ -1,267 +1,21 @@
---- Instantiations (W, K, p, phi) and their features.
+--- Instantiations (W, K, p, phi); their features are in features.lua.
 local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
-local dataset = require "scullery.data.dataset"
-local matching = require "scullery.data.matching"
+local features = require "scullery.compose.features"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local parameter_space = require "scullery.compose.space"
 
 local instantiation = { space = parameter_space.namespace }
 local spaces = parameter_space.known
+local feature_rules, instances, matrix_of = features.rules, features.instances, features.matrix_of
 
--- ------------------------------------------------------------ features
-
-local Features = objects.class("features", { example = "feats",
-  fields = "T seed dtype samples method inst fitted origin names",
-  hidden = "inst fitted origin", hint = function(_, field)
-    return ("options of features are given when they are made; p:clone{ [\"features.%s\"] = ... } \z
-      is a pipeline with another value"):format(tostring(field))
-  end })
-instantiation.features_class = Features
-
-local function whole_above_0(v)
-  return type(v) == "number" and (math.tointeger(v) or 0) >= 1
+-- What other rooms use of features.
+for _, name in ipairs{ "map", "learns", "searched", "resolved", "with_part", "own_options",
+  "features_class", "is_features", "is_union", "parts", "union", "note_names" } do
+  instantiation[name] = features[name]
 end
-
-local feature_rules = {
-  T = { test = function(v) return v == "auto" or whole_above_0(v) end,
-    takes = "a whole number of at least 1, or \"auto\"", searchable = true },
-  seed = { type = "integer", default = 0, searchable = true },
-  dtype = { choices = { "float64", "float32", "int16", "int8" }, default = "float64",
-    searchable = true },
-  samples = { type = "integer", low = 1, searchable = true },
-  method = { choices = { "exact", "quadrature", "monte-carlo" }, searchable = true },
-}
-
--- The features' own options, in the order of printing and of a search.
-local own = { "T", "seed", "dtype", "samples", "method" }
-instantiation.own_options = own
-
--- The fields of the result of instantiation.map that record how a map was made, besides its parts.
-local from_spec = { "dim", "whiten", "widths", "state", table.unpack(own) }
-
--- Unfitted features of an instantiation; given: their own options.
-local function new_features(inst, given, title)
-  local self = options.check(title, given, feature_rules, 3)
-  self.T = math.tointeger(self.T) or self.T
-  for _, T in ipairs(choose.is(self.T) and self.T.values or {}) do
-    if T == "auto" then
-      error(title .. ": option 'T' got \"auto\" in an sc.choose; it takes numbers there, or \z
-        \"auto\" alone", 3)
-    end
-  end
-  self.inst = inst
-  return setmetatable(self, Features)
-end
-
-local function T_text(T) return T == "auto" and "\"auto\"" or tostring(T) end
-
-function Features:__tostring()
-  local i = self.inst
-  local parts = { "p = " .. tostring(i.p), "phi = " .. tostring(i.phi) }
-  if i.K then table.insert(parts, 1, "K = " .. tostring(i.K)) end
-  if self.T then parts[#parts + 1] = "T = " .. T_text(self.T) end
-  parts[#parts + 1] = "seed = " .. tostring(self.seed)
-  if self.dtype ~= "float64" then parts[#parts + 1] = "dtype = " .. tostring(self.dtype) end
-  return "features{" .. table.concat(parts, ", ") .. "}"
-end
-
---- feats:label([with_options]): the names of sampler, nonlinearity and kernel as a text;
---- with_options = true: with their options and T.
-function Features:label(with_options)
-  local i = self.inst
-  local text = i.p:label(with_options) .. "/" .. i.phi:label(with_options)
-  if i.K then text = text .. "/" .. i.K:label(with_options) end
-  return with_options and self.T and text .. ", T = " .. T_text(self.T) or text
-end
-
---- instantiation.searched(features): their searched options: a list of {path, values}.
-function instantiation.searched(self)
-  local list = {}
-  for _, part in ipairs{ self.inst.p, self.inst.phi, self.inst.K or nil } do
-    for _, one in ipairs(component.searched(part)) do list[#list + 1] = one end
-  end
-  for _, name in ipairs(own) do
-    if choose.is(self[name]) then
-      list[#list + 1] = { path = "features." .. name, values = self[name].values,
-        choose = self[name], option = name }
-    end
-  end
-  return list
-end
-
---- instantiation.with_part(features, name, part): a copy with another sampler (name "p") or
---- nonlinearity ("phi"), not fitted.
-function instantiation.with_part(self, name, part)
-  local copy, inst = setmetatable({}, Features), {}
-  for key, value in pairs(self) do copy[key] = value end
-  for key, value in pairs(self.inst) do inst[key] = value end
-  inst[name] = part
-  copy.inst, copy.fitted, copy.origin = setmetatable(inst, getmetatable(self.inst)), nil, nil
-  return copy
-end
-
---- instantiation.resolved(features, choices): a copy with every searched option replaced by its
---- choice.
-function instantiation.resolved(self, choices)
-  local copy = setmetatable({}, Features)
-  for name, value in pairs(self) do copy[name] = value end
-  local inst = self.inst
-  copy.inst = setmetatable({ W = inst.W, K = inst.K and component.resolved(inst.K, choices),
-    p = component.resolved(inst.p, choices), phi = component.resolved(inst.phi, choices) },
-    getmetatable(inst))
-  for _, name in ipairs(own) do
-    copy[name] = choose.pick(self[name], "features." .. name, choices)
-  end
-  copy.fitted, copy.origin = nil, nil
-  return copy
-end
-
--- The parts as the engine's instances: { sampler, phi, kernel, widths }. widths() -> gamma by the
--- "scale" rule, gamma by the "median" rule, columns; it is called at most once, if a width depends
--- on the data. Raises an error if one does and widths is nil.
-local function instances(inst, choices, widths)
-  local found
-  local function make(part)
-    if not part then return nil end
-    if not component.waiting(part, choices) then return component.instance(part, choices) end
-    if not widths then error("a width of \"scale\" or \"median\" needs data: fit first", 0) end
-    found = found or { widths() }
-    return component.instance(part, choices, found)
-  end
-  return { sampler = make(inst.p), phi = make(inst.phi), kernel = make(inst.K), widths = found }
-end
-
---- instantiation.map(features, source, stages, choices, whiten, staged): the engine's map for the
---- rows of a source after stages. It draws the parameters, or learns them from the rows if the
---- sampler learns, binds the kernels, and computes widths that depend on the data. whiten: kernel
---- sections as L^-1 k(W, x). staged: row stages follow the features. Second result: the fields
---- that the map was made from, besides the parts: dim, whiten, widths (computed from the data),
---- state (of the sampler), and the values of T, seed, dtype, samples and method.
-function instantiation.map(self, source, stages, choices, whiten, staged)
-  choices = choices or {}
-  local spec = instances(self.inst, choices, function() return core.widths(source, stages) end)
-  for _, name in ipairs(own) do
-    spec[name] = choose.pick(self[name], "features." .. name, choices)
-  end
-  if spec.T == "auto" then
-    error("T = \"auto\" is chosen by p:fit of a pipeline with a solver: give a number here", 0)
-  end
-  spec.dim = #stages > 0 and core.stage_info(stages[#stages]).cols_out
-    or select(2, core.source_size(source))
-  spec.whiten, spec.staged = whiten, staged
-  if core.learns(spec.sampler) then
-    local kernel = self.inst.phi.kind == "kernel" and spec.phi or spec.kernel
-    spec.state, spec.T = core.learn_state(source, stages, spec.sampler, kernel, spec.T, spec.seed)
-  end
-  self.inst.last_dim = spec.dim
-  local map = core.map(spec)
-  if not staged then core.learn(source, stages, map) end
-  local origin = {}
-  for _, name in ipairs(from_spec) do origin[name] = spec[name] end
-  return map, origin
-end
-
---- instantiation.learns(features, choices): true if the parameters are learnt from rows, so that
---- folds must not share them.
-function instantiation.learns(self, choices)
-  local p = component.resolved(self.inst.p, choices or {})
-  return not component.waiting(p) and core.learns(component.instance(p))
-end
-
--- The rows of a matrix, a list of rows or a data set as a matrix; raises an error for other values.
-local function matrix_of(x, title)
-  if core.is_rows(x) then return x end
-  if type(x) == "table" and core.is_rows(x.X) then return x.X end
-  if type(x) == "table" and not getmetatable(x) then return core.matrix(x) end
-  error(title .. ": takes a matrix or a data set, and got " .. options.show(x), 3)
-end
-
---- feats:fit(X): draws the parameters for the columns of X. Samplers that learn use the rows, and
---- widths such as "median" are computed from them. Returns the features. If X is a data set with
---- names, columns of other data sets are matched by name.
-function Features:fit(given)
-  local X = matrix_of(given, "features:fit")
-  local row, col = core.find_nonfinite(X)
-  if row then error(("features:fit: X is not finite in row %d, column %d"):format(row, col), 2) end
-  return options.guard("features:fit", 1, function()
-    self.fitted, self.origin = instantiation.map(self, core.source(X), {})
-    self.names = dataset.is(given) and given.names or nil
-    return self
-  end)
-end
-
--- The engine's map; draws it for the columns of X if the features are not fitted yet, unless it
--- would have to be learnt from rows.
-local function fitted(self, title, X)
-  if self.fitted then return self.fitted end
-  if X and instantiation.learns(self) then
-    error(("%s: sampler.%s learns from rows: call feats:fit(X) first"):format(title,
-      self.inst.p.name), 3)
-  end
-  if X then self:fit(X) return self.fitted end
-  error(title .. ": call features:fit(X) first: the parameters depend on the number of columns", 3)
-end
-
--- The map, which is fitted to X first if necessary, and the rows of X with their columns in the
--- order of the fit.
-local function fitted_to(self, title, given)
-  local X = matrix_of(given, title)
-  local map = fitted(self, title, given)
-  local places = self.names and dataset.is(given) and options.guard(title, 2, matching.columns,
-    given, self)
-  return map, places and core.transform(core.source_columns(core.source(X), places), {}) or X
-end
-
---- feats:transform(X): the n x D matrix of features, all in memory; k(w_t, x) for a kernel as phi.
---- Columns of a data set are matched by name if both sides have names.
-function Features:transform(X)
-  local map
-  map, X = fitted_to(self, "features:transform", X)
-  return options.guard("features:transform", 1, core.transform, core.source(X), {}, map)
-end
-
---- feats:kernel(X, Y): the estimate of the kernel, <Phi(x), Phi(y)>, a row for each row of X and a
---- column for each row of Y. For a kernel as phi: the Nystrom estimate k(x, W) k(W, W)^-1 k(W, y).
-function Features:kernel(X, Y)
-  local map, left_rows = fitted_to(self, "features:kernel", X)
-  local right_rows = Y and select(2, fitted_to(self, "features:kernel", Y)) or left_rows
-  return options.guard("features:kernel", 1, function()
-    if core.map_info(map).section then map = core.map_whitened(map, true) end
-    local left, right = core.transform(core.source(left_rows), {}, map),
-      core.transform(core.source(right_rows), {}, map)
-    return left * right:t()
-  end)
-end
-
---- feats:codes(X): the packed hash codes of rows (see sc.codes): for maxout{ q = } the position of
---- the largest projection, for sign and step one bit. Their mean Hamming distance estimates 1 -
---- inst:collision(x, y).
-function Features:codes(X)
-  local map
-  map, X = fitted_to(self, "features:codes", X)
-  return options.guard("features:codes", 1, function()
-    return require("scullery.compose.codes")(core.map_codes(map, X))
-  end)
-end
-
---- feats:parameters(): the parameters, one in each row. Dense and structured: w, then b.
---- Thresholds: column, threshold. Sparse: columns, weights, b. Grids: pitches, shifts. If the
---- nonlinearity takes q inputs for each parameter, there are q T rows: input k of parameter t is
---- row k T + t.
-function Features:parameters() return core.map_parameters(fitted(self, "features:parameters")) end
-
---- feats:gram(): the T x T Gram matrix G_st = K(w_s, w_t); needs a K or a kernel as phi.
-function Features:gram() return core.map_gram(fitted(self, "features:gram")) end
-
---- feats:info(): a table with T, D, method ("direct", "exact", "quadrature" or "monte-carlo"), the
---- width of the kernel and dtype.
-function Features:info() return core.map_info(fitted(self, "features:info")) end
-
---- instantiation.is_features(value)
-function instantiation.is_features(value) return getmetatable(value) == Features end
 
 -- ------------------------------------------------------------ instantiations
 
@@ -349,7 +103,10 @@ end
 --- Feature t is phi(w_t, x)/sqrt(T) without K, E_w K(w_t, w) phi(w, x) with K, k(w_t, x) for a
 --- kernel as phi. Leave T out if the sampler determines it; "auto": p:fit chooses it.
 function Instantiation:features(given)
-  return new_features(self, given, "instantiation:features")
+  if type(given) ~= "table" then
+    error("instantiation:features: takes a table of named options", 2)
+  end
+  return features.new(self, given, "instantiation:features", given.seed == nil)
 end
 
 -- A list with a copy of the options for each combination of choices if some of W, p, phi and K are
@@ -415,6 +172,7 @@ function instantiation.features(given)
     end
     return choose(stages)
   end
+  local unseeded = choices[1].seed == nil
   given = with_defaults(choices[1])
   local inst, rest = {}, {}
   options.check("features", given, all_rules)
@@ -422,7 +180,7 @@ function instantiation.features(given)
   local self = setmetatable(inst, Instantiation)
   check_space(self, 2)
   check_parts(self, 2)
-  return new_features(self, rest, "features")
+  return features.new(self, rest, "features", unseeded)
 end
 
 -- Raises an error for a matrix with NaN or an infinity. given: { name = matrix }.

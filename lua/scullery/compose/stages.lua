@@ -123,6 +123,26 @@ function stages.explained(found)
     and found.variances:sum() / total or 1 }
 end
 
+--- stages.column_names(names, made): the names of the columns after fitted stages.
+function stages.column_names(names, made)
+  names = table.move(names, 1, #names, 1, {})
+  for _, stage in ipairs(made) do
+    local saved, info = core.stage_save(stage), core.stage_info(stage)
+    if saved.kind == "select" then
+      local before, columns = names, saved.arrays.columns
+      names = {}
+      for k = 1, info.cols_out do names[k] = before[math.tointeger(columns:get(1, k))] end
+    elseif saved.kind == "add_bias" then
+      names[#names + 1] = "bias"
+    elseif not info.keeps then
+      names = {}
+      local word = saved.kind == "pca" and "component" or saved.kind
+      for k = 1, info.cols_out do names[k] = ("%s %d"):format(word, k) end
+    end
+  end
+  return names
+end
+
 local rules_of = {}
 
 --- stages.option_names(kind): the names of a stage's options.

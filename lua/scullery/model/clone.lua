@@ -1,7 +1,7 @@
 --- Copies of a recipe with options changed by path, as in { ["solver.lambda"] = 1e-3 }. The paths
 --- are those of a search: KIND.OPTION of a stage or a component, features.T and the like,
---- sampler.base.sigma for a component inside an option; block, allowance and class_weights of the
---- pipeline itself.
+--- sampler.base.sigma for a component inside an option, 2.features.scale for part 2 of a union;
+--- block, allowance and class_weights of the pipeline itself.
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local instantiation = require "scullery.compose.instantiation"
@@ -45,21 +45,27 @@ function with_changes(walk, one, prefix)
   return component.group(one.kind)[one.name](given)
 end
 
--- A changed copy of features: their parts and their own options.
-local function features_with(walk, features)
+-- A changed copy of features: their parts and their own options; prefix: of the paths of a part of
+-- a union.
+local function features_with(walk, features, prefix)
+  if features.parts then
+    local list = {}
+    for i, part in ipairs(features.parts) do list[i] = features_with(walk, part, i .. ".") end
+    return instantiation.union(list)
+  end
   local inst, given = features.inst, { W = features.inst.W }
-  given.p, given.phi = with_changes(walk, inst.p, "sampler"), with_changes(walk, inst.phi,
-    inst.phi.kind)
-  given.K = inst.K and with_changes(walk, inst.K, "kernel")
+  given.p, given.phi = with_changes(walk, inst.p, prefix .. "sampler"), with_changes(walk, inst.phi,
+    prefix .. inst.phi.kind)
+  given.K = inst.K and with_changes(walk, inst.K, prefix .. "kernel")
   for _, name in ipairs(instantiation.own_options) do
-    given[name] = changed(walk, "features." .. name, features[name])
+    given[name] = changed(walk, prefix .. "features." .. name, features[name])
   end
   return instantiation.features(given)
 end
 
 -- A changed copy of a stage of any type: row stage, features, or solver.
 local function stage_with(walk, stage)
-  if instantiation.is_features(stage) then return features_with(walk, stage) end
+  if instantiation.is_features(stage) then return features_with(walk, stage, "") end
   if component.is(stage) then return with_changes(walk, stage, stage.kind) end
   local given = {}
   if text.is(stage) then

@@ -91,6 +91,13 @@ end
 
 -- Features as a recipe: their parts and their own options, without what a fit drew or learnt.
 local function encode_features(self, arrays, path)
+  if self.parts then
+    local list = {}
+    for i, part in ipairs(self.parts) do
+      list[i] = encode(part, arrays, ("%s.part%d"):format(path, i))
+    end
+    return { [MARK] = "union", parts = list }
+  end
   local own = {}
   for _, name in ipairs(instantiation.own_options) do own[name] = self[name] end
   local inst = self.inst
@@ -239,6 +246,15 @@ function decoders.features(value, saved)
     if choose.is(given[name]) then fail("a part of features is a choice") end
   end
   return instantiation.features(given)
+end
+
+function decoders.union(value, saved)
+  local list = decode_fields(value.parts, saved, "the parts of a union")
+  for _, part in ipairs(list) do
+    if not instantiation.is_features(part) then fail("a part of a union is no features") end
+  end
+  if #list == 0 then fail("a union has no parts") end
+  return instantiation.union(list)
 end
 
 function decoders.space(value)

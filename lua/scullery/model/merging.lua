@@ -59,9 +59,12 @@ function merging.difference(a, b)
     return "the row stages, or in what the row stages learnt from their rows"
   end
   if stages_differ(a.after, b.after) then return "the row stages after the features" end
-  local x, y = a.origin, b.origin
-  if x.state ~= y.state or differ(x.widths, y.widths) or x.dim ~= y.dim then
-    return "what the features learnt from their rows"
+  for i, x in ipairs(a.origin.parts or { a.origin }) do
+    local y = (b.origin.parts or { b.origin })[i]
+    if x.state ~= y.state or differ(x.widths, y.widths) or x.dim ~= y.dim
+      or differ(x.columns, y.columns) then
+      return "what the features learnt from their rows"
+    end
   end
   if core.map_grid(a.map) ~= core.map_grid(b.map) then
     return "the ranges of the features, which were learnt from their first rows"

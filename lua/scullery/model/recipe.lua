@@ -235,7 +235,10 @@ local whitened_for = { l2 = true, none = true }
 
 -- Whether the features are kernel sections that are computed as L^-1 k(W, x).
 local function whitens(self, choices)
-  if not self.solver or self.features.inst.phi.kind ~= "kernel" then return false end
+  if not self.solver or instantiation.is_union(self.features)
+    or self.features.inst.phi.kind ~= "kernel" then
+    return false
+  end
   return whitened_for[core.solver_facts(component.instance(self.solver, choices)).penalty] or false
 end
 
@@ -282,6 +285,7 @@ end
 --- vocabulary is learnt from all texts of ds. Other data sets as they are; an error if the pipeline
 --- and the rows do not go together.
 function recipe.encoded(self, ds, choices)
+  if self.features then instantiation.note_names(self.features, ds.names) end
   local stage = self.text
   if not stage and not core.is_texts(ds.X) or stage and ds.encoder then return ds end
   if not stage then
@@ -331,10 +335,16 @@ function recipe.fit_stages(self, source, row_weights, choices)
 end
 
 -- Raises an error for the penalty a'Ga with row stages after the features: it is the norm of a
--- function only of features that are not changed.
+-- function only of features that are not changed; and with a union.
 local function check_penalty(self, choices)
-  if not self.solver or #self.after == 0 then return end
+  local union = self.features and instantiation.is_union(self.features)
+  if not self.solver or #self.after == 0 and not union then return end
   if core.solver_facts(component.instance(self.solver, choices)).penalty == "rkhs" then
+    if union then
+      error(("solver.%s: its penalty a'Ga is of the features of one map, and these are %s"):format(
+        self.solver.name, self.features.parts and "a union"
+          or "of some columns, or have a scale"), 0)
+    end
     error(("solver.%s: its penalty a'Ga is of features as they are, and %s changes them; give \z
       another penalty, or leave this stage out"):format(self.solver.name, tostring(self.after[1])),
       0)

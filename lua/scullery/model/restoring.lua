@@ -4,6 +4,7 @@ local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local description = require "scullery.model.description"
 local fail = require "scullery.base.fail"
+local instantiation = require "scullery.compose.instantiation"
 local form = require "scullery.model.form"
 local saved_tables = require "scullery.model.saved_tables"
 local pipeline = require "scullery.model.recipe"
@@ -35,14 +36,26 @@ end
 
 -- ------------------------------------------------------------ features
 
+-- The same of one map, whose arrays have names that begin with the prefix.
+local function origin_of(features, saved, file, prefix)
+  local origin = file:decode(saved)
+  if core.saved_has(file.saved, prefix .. "sampler.state") then
+    origin.state = core.saved_matrix(file.saved, prefix .. "sampler.state")
+  end
+  features.inst.last_dim = origin.dim
+  return origin
+end
+
 --- restoring.origin(features, map, file): the decoded fields that the map was made from (see
 --- instantiation.map). Stores the number of columns in features.inst, which its printed form uses.
 function restoring.origin(features, map, file)
-  local origin = file:decode(map.origin)
-  if core.saved_has(file.saved, "sampler.state") then
-    origin.state = core.saved_matrix(file.saved, "sampler.state")
+  local origin = map.parts and { dim = map.dim } or origin_of(features, map.origin, file, "")
+  for i, part in ipairs(map.parts or {}) do
+    origin.parts = origin.parts or {}
+    origin.parts[i] = origin_of(instantiation.parts(features)[i], part.origin, file,
+      ("part%d."):format(i))
+    origin.parts[i].columns, origin.parts[i].scale = part.columns, part.scale
   end
-  features.inst.last_dim = origin.dim
   return origin
 end
 

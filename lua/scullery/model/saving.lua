@@ -49,20 +49,43 @@ end
 
 -- How the map was made, and numbers that prove that a loader made the same one: the features of a
 -- few probe rows, and a digest of the parameters. The parameters themselves are added if the user
--- asks. grid: what whole-number features learnt.
-local function encode_map(map, origin, arrays, o, grid)
+-- asks. grid: what whole-number features learnt. prefix: of the names of arrays.
+local function encode_one(map, origin, arrays, o, grid, prefix)
   local info, how = core.map_info(map), {}
-  arrays["features.grid"] = grid
+  local function put(name, value) arrays[prefix .. name] = value end
+  put("features.grid", grid)
   for name, value in pairs(origin) do
-    if name == "state" then arrays["sampler.state"] = value
-    else how[name] = description.encode(value, arrays, "features." .. name) end
+    if name == "state" then put("sampler.state", value)
+    elseif name ~= "columns" and name ~= "scale" then -- of a part of a union, see encode_map
+      how[name] = description.encode(value, arrays, prefix .. "features." .. name)
+    end
   end
-  if info.entries > 0 then arrays["cells.counts"], arrays["cells.words"] = core.map_cells(map) end
-  if o.parameters then arrays["features.parameters"] = core.map_parameters(map) end
+  if info.entries > 0 then
+    local counts, words = core.map_cells(map)
+    put("cells.counts", counts)
+    put("cells.words", words)
+  end
+  if o.parameters then put("features.parameters", core.map_parameters(map)) end
   local rows, numbers, check = core.map_probe(map)
-  arrays["features.rows"], arrays["features.check"] = rows, numbers
+  put("features.rows", rows)
+  put("features.check", numbers)
   return { origin = how, check = check, features = info.features, method = info.method,
     stream = STREAM, log_scale = info.log_scale, one_hot = info.entries > 0 }
+end
+
+-- The same of any map. Arrays of part 2 of a union have names as "part2.features.rows". staged: row
+-- stages follow the features, and the grid is of their results.
+local function encode_map(map, origin, arrays, o, grid, staged)
+  local parts = core.map_parts(map)
+  if not parts then return encode_one(map, origin, arrays, o, grid, "") end
+  arrays["features.grid"] = staged and grid or nil
+  local list = {}
+  for i, part in ipairs(parts) do
+    list[i] = encode_one(part.map, origin.parts[i], arrays, o, core.map_grid(part.map),
+      ("part%d."):format(i))
+    list[i].columns, list[i].scale = part.columns, part.scale
+  end
+  return { parts = list, dim = origin.dim, features = core.map_info(map).features }
 end
 
 -- A model that is not linear in the features, as its solver saves it: named arrays, with the prefix
@@ -100,7 +123,8 @@ local function encode_model(f, arrays, o)
   local count = {}
   local body = { stages = encode_stages(f.stages, arrays, count), fields = fields,
     text = f.encoder and encode_encoder(f.encoder),
-    map = f.map and encode_map(f.base or f.map, f.origin, arrays, o, core.map_grid(f.map)),
+    map = f.map and encode_map(f.base or f.map, f.origin, arrays, o, core.map_grid(f.map),
+      f.after ~= nil),
     after = f.after and encode_stages(f.after, arrays, count),
     solver = f.solver and { component = description.encode(f.solver, {}, "solver"),
       widths = f.solver.widths },
@@ -131,20 +155,32 @@ end
 
 local whole = { int8 = true, int16 = true }
 
+-- The features themselves, or all those of a pipeline or of sums.
+local function features_of(value)
+  if instantiation.is_features(value) then return { value } end
+  if sums.is(value) then return { value.model.features } end
+  if not pipeline.is(value) then return {} end
+  local list = { value.features }
+  for _, one in ipairs(value.variants or {}) do list[#list + 1] = one.pipeline.features end
+  return list
+end
+
 -- True if features of a pipeline, or features, are or may become whole numbers.
 local function has_whole_numbers(value)
-  local list = {}
-  if instantiation.is_features(value) then list[1] = value end
-  if pipeline.is(value) then
-    list[1] = value.features
-    for _, one in ipairs(value.variants or {}) do list[#list + 1] = one.pipeline.features end
-  end
-  for _, features in ipairs(list) do
+  for _, features in ipairs(features_of(value)) do
     local dtype = features.dtype
     if whole[dtype] then return true end
     for _, one in ipairs(choose.is(dtype) and dtype.values or {}) do
       if whole[one] then return true end
     end
+  end
+  return false
+end
+
+-- True for features, or a pipeline with some, that are made of the parts of a union.
+local function has_union(value)
+  for _, features in ipairs(features_of(value)) do
+    if instantiation.is_union(features) then return true end
   end
   return false
 end
@@ -160,11 +196,12 @@ end
 -- The lowest version of the format that can represent the file. Pilots came with version 2;
 -- transformed targets, computed columns and other orders of dates with 3; row stages after
 -- features, selections of columns and isotonic calibrations with 4; whole-number features with 5;
--- texts, and weights without their zeros, with 6.
+-- texts, and weights without their zeros, with 6; unions of features with 7.
 local function version_of(value, arrays)
   local recipe = pipeline.is(value) and value
   local f = recipe and recipe.fitted
   local curves = f and f.calibration and f.calibration.curves
+  if has_union(value) then return 7 end
   if has_texts(recipe) then return 6 end
   for name in pairs(arrays) do if name:find("%.weights%.places$") then return 6 end end
   if sums.is(value) or arrays["sums.moment"] or has_whole_numbers(value) then return 5 end

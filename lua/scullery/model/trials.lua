@@ -15,28 +15,14 @@ local STEP, MOST_STEPS = 10, 5 -- of the regularisation on all rows, both ways
 
 -- ---------------------------------------------------------------- what is to be chosen
 
--- The name of the option for the width of a component, if it may be "median" and no width was
--- given; else nil. A width may also have been given by another option (gamma for sigma, theta for
--- width): the component refuses two, which the trial instance shows.
-local function open_width(part)
-  local name
-  for _, option in ipairs(core.plugin_info(part.kind, part.name).options) do
-    if option.takes:find('"median"', 1, true) then
-      if part.given[option.name] ~= nil then return nil end
-      name = name or option.name
-    end
-  end
-  return name and pcall(component.instance, component.with(part, name, 1)) and name or nil
-end
-
 -- The part of the features whose width is to be chosen ("p" or "phi"), and the name of the option;
 -- nil if there is none. With a K there are two widths that depend on each other: both keep their
 -- defaults.
 local function width_of(features)
-  if not features or features.inst.K then return nil end
+  if not features or features.parts or features.inst.K then return nil end
   for _, name in ipairs{ "p", "phi" } do
     local part = features.inst[name]
-    local option = part and open_width(part)
+    local option = part and component.open_width(part)
     if option then return name, option end
   end
 end

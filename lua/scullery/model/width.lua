@@ -1,6 +1,7 @@
 --- A check whether the kernel width fits the data: a kernel that is 0, or constant, between nearly
 --- all rows of a sample cannot distinguish them.
 local core = require "scullery.core"
+local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 
 local width = {}
@@ -76,7 +77,11 @@ end
 -- `sigma = "median"` and the like, for options of the features that can be set from the data.
 local function remedies(features)
   local list = {}
-  for _, part in ipairs{ features.inst.p, features.inst.phi } do
+  local parts = {}
+  for _, one in ipairs(instantiation.parts(features)) do
+    parts[#parts + 1], parts[#parts + 2] = one.inst.p, one.inst.phi
+  end
+  for _, part in ipairs(parts) do
     for _, option in ipairs(core.plugin_info(part.kind, part.name).options) do
       if option.takes:find('"median"', 1, true) then
         list[#list + 1] = ('%s = "median" of %s.%s'):format(option.name, part.kind, part.name)

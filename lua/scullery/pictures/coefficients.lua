@@ -5,6 +5,7 @@ local core = require "scullery.core"
 local figures = require "scullery.pictures.figures"
 local plot = require "scullery.plot"
 local component = require "scullery.compose.component"
+local stages = require "scullery.compose.stages"
 
 local coefficients = {}
 
@@ -15,30 +16,14 @@ local MOST_BARS, MOST_RANKS = 20, 200
 function coefficients.column_names(f)
   local names = {}
   for j = 1, f.dim do names[j] = f.names and f.names[j] or ("x%d"):format(j) end
-  for _, stage in ipairs(f.stages) do
-    local saved, info = core.stage_save(stage), core.stage_info(stage)
-    if saved.kind == "pca" then
-      names = {}
-      for k = 1, info.cols_out do names[k] = ("component %d"):format(k) end
-    elseif saved.kind == "select" then
-      local before, columns = names, saved.arrays.columns
-      names = {}
-      for k = 1, info.cols_out do names[k] = before[math.tointeger(columns:get(1, k))] end
-    elseif saved.kind == "add_bias" then
-      names[#names + 1] = "bias"
-    elseif not info.keeps then
-      names = {}
-      for k = 1, info.cols_out do names[k] = ("%s %d"):format(saved.kind, k) end
-    end
-  end
-  return names
+  return stages.column_names(names, f.stages)
 end
 
 -- A list with, for each parameter, the number of the column that it depends on (an index into
 -- column_names); nil if the sampler's parameters depend on several columns.
 local function columns_of(f)
+  if f.map_info.entries > 0 or f.map_info.parts > 0 or f.after then return nil end
   local sampler = f.features.inst.p
-  if f.map_info.entries > 0 or f.after then return nil end
   local widths = component.waiting(sampler) and f.origin.widths or nil
   local instance = component.instance(sampler, {}, widths)
   local space = core.space(instance, f.map_info.dim)

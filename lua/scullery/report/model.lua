@@ -279,7 +279,7 @@ local function features(page, p, ds)
       mean square), at most %.3g; the kernel's largest value is %.3g."):format(found.rows,
       found.rms, found.largest, found.scale) or why:gsub("^%l", string.upper) .. "."))
   end
-  page:code(tostring(f.features.inst))
+  for _, part in ipairs(f.features.parts or { f.features }) do page:code(tostring(part.inst)) end
   if f.weights then guarantee(page, p) end
 end
 

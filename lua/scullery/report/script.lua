@@ -74,7 +74,13 @@ local function write_table(value, head, indent, deep, notes)
   return braces(head, parts, indent)
 end
 
-local function write_features(features, indent, deep, notes)
+local write_features
+function write_features(features, indent, deep, notes)
+  if features.parts then
+    local list = {}
+    for i, part in ipairs(features.parts) do list[i] = write_features(part, indent, deep, notes) end
+    return table.concat(list, "\n" .. indent .. "+ ")
+  end
   local parts, inst = {}, features.inst
   local inner = indent .. "  "
   local function add(name, value)
