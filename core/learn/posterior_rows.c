@@ -98,10 +98,8 @@ static scl_status find_rests(const projecting *p, const visiting *v, const scl_f
       scl_csr_fill(block->csr, start + i, 1, flow->dtype, row, (ptrdiff_t)cols);
     else
       x = scl_at(block->x, flow->dtype, (ptrdiff_t)(start + i) * block->x_stride);
-    status = scl_map_section_diagonal(flow->map, x, (ptrdiff_t)cols, 1, &p->rests[i], error);
-    for (size_t j = 0; j < d; j++)
-      p->rests[i] -= v->phi[i * d + j] * v->phi[i * d + j];
-    p->rests[i] = p->posterior->weight > 0 ? fmax(p->rests[i], 0) / p->posterior->weight : 0;
+    status = scl_map_rest(flow->map, x, v->phi + i * d, &p->rests[i], error);
+    p->rests[i] = p->posterior->weight > 0 ? p->rests[i] / p->posterior->weight : 0;
   }
   scl_release(row);
   return status;
@@ -165,8 +163,7 @@ static scl_status project(const scl_posterior *posterior, const scl_flow *flow, 
   if (scl_flow_features(flow) != posterior->features)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE, "X gives %zu features where the posterior has %zu",
                     scl_flow_features(flow), posterior->features);
-  const bool rests =
-      rest && flow->map != NULL && scl_map_is_section(flow->map) && scl_map_is_whitened(flow->map);
+  const bool rests = rest && flow->map != NULL && scl_map_has_rest(flow->map);
   projecting p = {.posterior = posterior, .order = order, .out = out, .variance = variance};
   double *memory = scl_allocate_array(ROWS * (order + 2) + 1, sizeof *memory);
   if (memory == NULL) return scl_fail_memory(error, ROWS * order * sizeof *memory, "projections");

@@ -261,10 +261,12 @@ scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_ma
  * estimates. */
 scl_status scl_map_collision(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error);
-/* out[i] = k(x_i, x_i) for rows of x (count x d at stride, in the map's dtype), of kernel
- * sections. */
-scl_status scl_map_section_diagonal(const scl_map *map, const void *x, ptrdiff_t stride,
-                                    size_t count, double *out, scl_error *error);
+/* What whitened kernel sections, also those among the parts of a union, leave out of the kernel:
+ * *out = k(x, x) - phi'phi >= 0 for a row x (d numbers, in the map's dtype) with the features phi (D
+ * numbers). scl_map_has_rest: whether there are such features; else the rest is 0. */
+bool scl_map_has_rest(const scl_map *map);
+scl_status scl_map_rest(const scl_map *map, const void *x, const double *phi, double *out,
+                        scl_error *error);
 /* k(x_i, y_j) of a kernel between rows of data, on the pool's threads. */
 scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error);

@@ -334,8 +334,8 @@ function features.union(list)
           for features alone", 0)
       end
       if choose.is(part.dtype) or part.dtype ~= self.parts[1].dtype then
-        error(("the parts of a union have one number type, and got dtype = %s and %s: give all the \z
-          same"):format(options.show(self.parts[1].dtype), options.show(part.dtype)), 0)
+        error(("the parts of a union have one number type, and got dtype = %s and %s: give all \z
+          the same"):format(options.show(self.parts[1].dtype), options.show(part.dtype)), 0)
       end
     end
   end
@@ -356,7 +356,7 @@ function Features.__add(a, b)
         choose.is(one) and ": choose among whole unions, as sc.choose{ a + b, a + c }" or ""), 2)
     end
   end
-  return options.guard("features", 2, features.union, { a, b })
+  return options.guard("features", 1, features.union, { a, b })
 end
 
 --- c * feats: features times a number above 0, so that their kernel is multiplied by c^2; of a

@@ -160,6 +160,10 @@ end
 --- bound of phi if it has one, otherwise from the first 2048 rows; values beyond 1.25 times their
 --- range are clipped.
 ---
+--- of = { "a", 3 }: the columns that it reads, by name or by number after the row stages. scale: a
+--- number above 0 that multiplies the features (2 * feats is the same). feats + other: their union,
+--- whose kernel is the sum of their kernels.
+---
 --- sc.features{} are Fourier features with Gaussian weights, T = 1000, seed = 1. p:fit chooses a
 --- width of the sampler, or of a kernel as phi, that is not given (except with a K).
 function instantiation.features(given)

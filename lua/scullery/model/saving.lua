@@ -50,13 +50,14 @@ end
 -- How the map was made, and numbers that prove that a loader made the same one: the features of a
 -- few probe rows, and a digest of the parameters. The parameters themselves are added if the user
 -- asks. grid: what whole-number features learnt. prefix: of the names of arrays.
+local of_part = { columns = true, scale = true } -- fields of a part of a union: see encode_map
 local function encode_one(map, origin, arrays, o, grid, prefix)
   local info, how = core.map_info(map), {}
   local function put(name, value) arrays[prefix .. name] = value end
   put("features.grid", grid)
   for name, value in pairs(origin) do
     if name == "state" then put("sampler.state", value)
-    elseif name ~= "columns" and name ~= "scale" then -- of a part of a union, see encode_map
+    elseif not of_part[name] then
       how[name] = description.encode(value, arrays, prefix .. "features." .. name)
     end
   end
