@@ -9,8 +9,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* One parallel-for at a time. Workers sleep on `wake` until `generation` changes and take indices
- * from `next`; the last one to finish signals `done`. */
+/* One parallel-for at a time. Workers sleep on `wake` until `generation` changes, join the job while
+ * it is open (`task` is not NULL), and take indices from `next`; the last one to leave signals
+ * `done`. Where all indices are taken before a worker was woken, nobody waits for it: small jobs on
+ * a busy machine cost no switch between threads. */
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t wake, done;
@@ -18,7 +20,7 @@ static struct {
   size_t started; /* running workers, without the caller */
   size_t wanted;  /* threads, with the caller; 0: not decided yet */
   unsigned long generation;
-  size_t busy;
+  size_t busy; /* workers that have joined the job and not left it */
   bool stopping;
   void (*task)(void *, size_t);
   void *context;
@@ -80,7 +82,8 @@ static void take_tasks(void (*task)(void *, size_t), void *context, size_t count
 }
 
 /* The loop of a worker: wait for a new generation, take its tasks, report the end. A worker that
- * was started before the first generation sees generation 0 and waits. */
+ * was started before the first generation sees generation 0 and waits; one that wakes after the end
+ * of a job waits for the next. */
 static void *run_worker(void *argument) {
   worker_index = (size_t)(uintptr_t)argument;
   inside = true;
@@ -91,11 +94,13 @@ static void *run_worker(void *argument) {
       pthread_cond_wait(&pool.wake, &pool.lock);
     if (pool.stopping) break;
     seen = pool.generation;
+    if (pool.task == NULL) continue;
     void (*task)(void *, size_t) = pool.task;
     void *context = pool.context;
     const size_t count = pool.count;
+    pool.busy++;
     pthread_mutex_unlock(&pool.lock);
-    if (task != NULL) take_tasks(task, context, count);
+    take_tasks(task, context, count);
     pthread_mutex_lock(&pool.lock);
     if (--pool.busy == 0) pthread_cond_signal(&pool.done);
   }
@@ -126,7 +131,6 @@ void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void 
   pool.task = task;
   pool.context = context;
   pool.count = count;
-  pool.busy = pool.started;
   pool.generation++;
   atomic_store(&pool.next, 0);
   pthread_cond_broadcast(&pool.wake);
@@ -135,6 +139,7 @@ void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void 
   take_tasks(task, context, count);
   inside = false;
   pthread_mutex_lock(&pool.lock);
+  pool.task = NULL; /* no worker joins any more */
   while (pool.busy != 0)
     pthread_cond_wait(&pool.done, &pool.lock);
   pthread_mutex_unlock(&pool.lock);
