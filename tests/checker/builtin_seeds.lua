@@ -1,10 +1,11 @@
--- False alarms of the checker: all built-in samplers, nonlinearities, kernels and solvers over many
--- seeds, in this process. By hand: scullery tests/checker/builtin_seeds.lua [SEEDS = 10] [FIRST =
--- 1]
+-- False alarms of the checker: all built-in samplers, nonlinearities, kernels, solvers and stages over
+-- many seeds, in this process. By hand: scullery tests/checker/builtin_seeds.lua [SEEDS = 10] [FIRST
+-- = 1]
 local sc = require "scullery"
 
 local seeds, first = tonumber(arg[1] or 10), tonumber(arg[2] or 1)
-local kinds = { sampler = true, nonlinearity = true, kernel = true, solver = true }
+local kinds = { sampler = true, nonlinearity = true, kernel = true, solver = true,
+  stage = true }
 local checks, alarms, began = 0, 0, os.clock()
 for seed = first, first + seeds - 1 do
   for _, entry in ipairs(sc.plugin.list()) do

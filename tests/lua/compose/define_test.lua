@@ -452,7 +452,8 @@ function TestSolvers:test_the_verbs_agree()
   local p = with(probe()):fit(ds)
   lu.assertEquals(checked, 1)
   local info = p:info()
-  lu.assertEquals({ info.status, info.iterations, info.note }, { "stopped", 3, "probed" })
+  lu.assertEquals({ info.status, info.iterations, info.note:match "^probed" },
+    { "stopped", 3, "probed" }) -- the fit adds that the model is no better than a constant
 end
 
 function TestSolvers:test_a_problem_ends_with_its_solve()
