@@ -28,6 +28,11 @@ local function run(command)
   return pipe:close() ~= nil, text
 end
 
+-- The figures of docs/architecture.md: printed where SCULLERY_TABLE is set.
+local function figure(...)
+  if os.getenv "SCULLERY_TABLE" then print(string.format(...)) end
+end
+
 -- ---------------------------------------------------------------- includes
 
 local floor_of = {}
@@ -292,13 +297,29 @@ local function grain_of_c(text)
   return grain
 end
 
+-- Lines of the function that begins in line i: to the "end" with its indentation.
+local function length_of_lua(lines, i)
+  local indentation = lines[i]:match "^ *"
+  for j = i + 1, #lines do
+    if lines[j]:find("^" .. indentation .. "end%f[^%w_]") then return j - i + 1 end
+  end
+  return 0
+end
+
 local function grain_of_lua(text)
   local grain = { lines = 0, comments = 0, functions = 0, longest = 0 }
+  local lines = {}
   for line in text:gmatch "([^\n]*)\n" do
-    grain.lines = grain.lines + 1
     local code, comments = line:gsub('"[^"]*"', '""'):gsub("%-%-.*", "")
     grain.comments = grain.comments + comments
+    lines[#lines + 1] = code
+  end
+  grain.lines = #lines
+  for i, code in ipairs(lines) do
     for _ in code:gmatch "%f[%w_]function%f[^%w_]" do grain.functions = grain.functions + 1 end
+    if code:find "function[%w_.:%s]*%([^()]*%)%s*$" then
+      grain.longest = math.max(grain.longest, length_of_lua(lines, i))
+    end
   end
   return grain
 end
@@ -320,8 +341,8 @@ function TestGrainIsMeasuredRightly()
     'static int x = 3;\n\ntypedef struct s {\n  int a; /* a */\n} s;\nconst char *t = "/*";\n'
   lu.assertEquals(grain_of_c(text), { lines = 13, comments = 4, functions = 1, longest = 4 })
   local lua = '-- one\nlocal function f() return function() end end -- two\n' ..
-    'local s = "-- function"\n'
-  lu.assertEquals(grain_of_lua(lua), { lines = 3, comments = 2, functions = 2, longest = 0 })
+    'local s = "-- function"\ng(function(a)\n  if a then\n    a()\n  end\nend)\n'
+  lu.assertEquals(grain_of_lua(lua), { lines = 8, comments = 2, functions = 3, longest = 5 })
 end
 
 -- Signs of readable code: a share of comments (lines), functions per 1,000 lines, no function that
@@ -329,11 +350,13 @@ end
 function TestGrain()
   for _, room in ipairs{
     { "core", "%.[ch]$", comments = 0.14, functions = 57 },
-    { "plugins", "%.[ch]$", comments = 0.135, functions = 50 },
-    { "lua/scullery", "%.lua$", comments = 0.145, functions = 82 } } do
+    { "plugins", "%.[ch]$", comments = 0.14, functions = 49 },
+    { "lua/scullery", "%.lua$", comments = 0.15, functions = 82 } } do
     local grain = grain_of(room[1], room[2])
     lu.assertTrue(grain.lines > 10000, room[1])
     local comments, functions = grain.comments / grain.lines, grain.functions / grain.lines * 1000
+    figure("%s: %d lines, %.1f functions per 1,000, the longest %d lines, %.1f %% with comments",
+      room[1], grain.lines, functions, grain.longest, comments * 100)
     lu.assertTrue(comments >= room.comments, ("%s: %.1f %% of lines have a comment"):format(room[1],
       comments * 100))
     lu.assertTrue(functions <= room.functions, ("%s: %.1f functions per 1,000 lines"):format(
@@ -352,7 +375,21 @@ function TestTheTreeIsSmall()
   lu.skipIf(not well, "files are missing")
   local total = 0
   for size in said:gmatch "%d+" do total = total + tonumber(size) end
+  figure("tracked files: %.2f MB", total / 1e6)
   lu.assertTrue(total < 14e6, ("%.2f MB of files are tracked"):format(total / 1e6))
+end
+
+-- Lines of the product: how many are mathematics, and how many the binding to Lua.
+function TestLinesOfTheProduct()
+  local function lines_of(folders)
+    return grain_of(folders, "%.[ch]$").lines + grain_of(folders, "%.lua$").lines
+  end
+  local all = lines_of "core plugins checker lua"
+  local mathematics =
+    lines_of "core/algebra core/codes core/map core/rows core/text core/learn plugins"
+  figure("product: %d lines, %.0f %% mathematics; core/lua %d lines", all,
+    100 * mathematics / all, lines_of "core/lua")
+  lu.assertTrue(mathematics / all > 0.37, ("%.2f of the lines"):format(mathematics / all))
 end
 
 -- ---------------------------------------------------------------- tests
