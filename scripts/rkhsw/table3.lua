@@ -196,8 +196,8 @@ local function column_of(text, place)
     local fields = {}
     for field in rest:gmatch("%S+") do fields[#fields + 1] = field end
     local number, deviation = fields[place]:match("([%d.]+)%+?([%d.]*)")
-    deviation = tonumber(deviation)
-    list[method] = number and { tonumber(number), deviation and deviation / 10 ^ 0.5 }
+    deviation = tonumber(deviation) or 0 -- 0: of one run, or below the printed digits
+    list[method] = number and { tonumber(number), deviation > 0 and deviation / 10 ^ 0.5 or nil }
   end
   return list
 end
