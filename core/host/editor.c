@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "host/history.h"
 #include "host/host.h"
+#include "host/paint.h"
 #include <errno.h>
 #include <histedit.h>
 #include <langinfo.h>
@@ -57,6 +58,35 @@ static bool is_unfinished(const char *text, size_t length) {
   return unfinished;
 }
 
+/* ---------------------------------------------------------------- colours */
+
+/* Whether more input waits already. */
+static bool more_waits(void) {
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  return poll(&input, 1, 0) > 0;
+}
+
+/* Draw the edited text in the session's colours, unless more keys wait. paired: mark the bracket at
+ * the cursor and its partner. */
+static void paint_text(EditLine *editor, bool paired) {
+  lua_State *L = self.L;
+  const LineInfo *line = el_line(editor);
+  const int top = lua_gettop(L);
+  if (!self.colour || line->lastchar == line->buffer || more_waits() || !lua_checkstack(L, 4))
+    return;
+  lua_getfield(L, self.place, "coloured");
+  lua_pushlstring(L, line->buffer, (size_t)(line->lastchar - line->buffer));
+  lua_pushnil(L);
+  if (paired) {
+    lua_pop(L, 1);
+    lua_pushinteger(L, line->cursor - line->buffer);
+  }
+  const bool ok = scl_interruptible_call(L, 2, 1, 0) == LUA_OK;
+  if (ok && lua_type(L, -1) == LUA_TSTRING)
+    scl_paint(editor, lua_tostring(L, -1), (int)strlen(first_prompt));
+  lua_settop(L, top);
+}
+
 /* ---------------------------------------------------------------- keys */
 
 /* Sequences that no key sends, bound to functions of libedit with which ours continue. */
@@ -90,15 +120,9 @@ static bool replace_all(EditLine *editor, const char *text) {
   return replace_before_cursor(editor, text);
 }
 
-/* Whether more input waits already. If so, text is being pasted without brackets, which has its own
- * indentation. */
-static bool more_waits(void) {
-  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-  return poll(&input, 1, 0) > 0;
-}
-
 /* Ask function `name` of the session for a text that replaces the one before the cursor. Returns
- * whether it was replaced. */
+ * whether it was replaced. If more input waits, text is being pasted without brackets, which has
+ * its own indentation. */
 static bool ask_for_text(EditLine *editor, const char *name) {
   const LineInfo *line = el_line(editor);
   if (more_waits()) return false;
@@ -127,6 +151,7 @@ static unsigned char on_enter(EditLine *editor, int key) {
   const bool at_end = line->cursor == line->lastchar;
   const bool moved =
       at_end && has_newline(line->buffer, line->cursor) && ask_for_text(editor, "ended");
+  paint_text(editor, false);
   (void)continue_with(editor, ACCEPT);
   return moved ? CC_REFRESH : CC_NORM;
 }
@@ -308,7 +333,7 @@ static bool wait_for_byte(void) {
  * become the replacement character. */
 static int read_key(EditLine *editor, wchar_t *letter) {
   mbstate_t state = {0};
-  (void)editor;
+  paint_text(editor, true);
   for (;;) {
     char byte;
     if (!wait_for_byte()) return -1;
@@ -470,7 +495,7 @@ static scl_typed edit_statement(void) {
   const bool cleared = scl_interrupted(); /* libedit leaves the line at a signal */
   scl_interrupt_clear();
   if (cleared) {
-    (void)fputc('\n', stdout);
+    (void)fputs("\n\033[J", stdout); /* also the lines of the text below the cursor */
     return SCL_TYPED_CLEARED;
   }
   if (text == NULL || count <= 0) return SCL_TYPED_END;

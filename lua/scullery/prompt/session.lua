@@ -223,14 +223,15 @@ function Session:enter(text)
 end
 
 --- session:editing(): the callbacks of a line editor: { status(text), add(text) as completion.add,
---- indented(text) and ended(text) as indentation.next and ended, colour = true if the terminal has
---- colours }.
+--- indented(text) and ended(text) as indentation.next and ended, coloured as colours.of, colour =
+--- true if the terminal has colours }.
 function Session:editing()
   local terminal = require("scullery.core").terminal
   local indentation = require "scullery.prompt.indentation"
+  local colours = require "scullery.prompt.colours"
   return { colour = terminal().colour,
     status = function(text) return self:status(text) end,
-    indented = indentation.next, ended = indentation.ended,
+    indented = indentation.next, ended = indentation.ended, coloured = colours.of,
     add = function(text)
       return require("scullery.prompt.completion").add(text, self.environment, terminal().columns)
     end }

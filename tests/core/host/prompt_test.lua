@@ -52,6 +52,23 @@ function TestPrompt:test_values_are_shown_and_ctrl_d_ends()
   lu.assertStrContains(text, "help() explains")
 end
 
+-- ---------------------------------------------------------------- colours
+
+function TestPrompt:test_words_and_brackets_have_colours_as_they_are_typed()
+  local _, shown = play{ [[type f = { 12, (nil) }]], [[wait (nil) }]], [[wait f = { 12, (nil) }]],
+    [[type \r]], [[type \x04]], "end" }
+  lu.assertStrContains(shown, "\27[1;4m{\27[0m \27[36m12\27[0m, (\27[35mnil\27[0m)")
+  _, shown = play({ [[type f = { 12, (nil) }]], [[wait (nil) }]], [[type \r]], [[type \x04]],
+    "end" }, { environment = { NO_COLOR = "1" } })
+  lu.assertNotStrContains(shown, "\27[36m")
+end
+
+function TestPrompt:test_ctrl_c_also_clears_the_lines_below_the_cursor()
+  local _, shown = play{ [[type do\r]], [[type local x = 1]], [[type \x1b[A\x1b[A]], [[wait = 1]],
+    [[type \x03]], [[type 7 * 8\r]], [[wait 56]], [[type \x04]], "end" }
+  lu.assertStrContains(shown, "\n\27[J")
+end
+
 -- ---------------------------------------------------------------- lines
 
 function TestPrompt:test_enter_goes_on_until_the_statement_is_whole()
