@@ -1,16 +1,16 @@
 --- Breaks long lines of help between words, to the width of a terminal.
 local folding = {}
 
-local entry = "^%s+%S+%s%s+" -- an entry of a list, up to its text
+local entry = "^%s+%S.-%s%s+" -- an entry of a list, up to its text
 
 local function columns_of(text) return utf8.len(text) or #text end
 
--- The indentation of continuation lines: below the text of a list's entry ("  name   text"), or
--- that of the line.
+-- The indentation of continuation lines: below the text of a list's entry ("  name   text"), two
+-- more than the line's for a long name, or else that of the line.
 local function indent_of(line, columns)
   local name = line:match(entry)
   if name and columns_of(name) <= columns // 2 then return columns_of(name) end
-  return math.min(#line:match("^%s*"), columns // 2)
+  return math.min(#line:match("^%s*") + (name and 2 or 0), columns // 2)
 end
 
 -- The lines of at most `columns` columns into which one line breaks.

@@ -461,12 +461,29 @@ local function found_text(asked)
     .. (#topics > MOST_FOUND and "\n  and others: more words find fewer" or "") or nil
 end
 
--- The text for help "name": that of the topic; else what it is called here, and the topics that
+-- The other topics whose last word is this name, as a list, or nil: pipeline:threshold beside the
+-- sampler.
+local function namesakes(asked, text)
+  local rows, seen = {}, { [text] = true }
+  for _, name in ipairs(sorted(all_topics())) do
+    local other = name:match("[.:]([%w_]+)$") == asked and help.topic(name)
+    if other and not seen[other] then
+      rows[#rows + 1] = { name, about(other) }
+      seen[other] = true
+    end
+  end
+  return rows[1] and listing(("Also called '%s':"):format(asked), rows)
+end
+
+-- The text for help "name": that of the topic and its namesakes; else what it is called here, and the topics that
 -- contain the words, with a suggestion for a misspelt name.
 local function name_text(name)
   local text, near = help.topic(name)
-  if text then return text end
   local asked = trim(name:sub(1, LONGEST_NAME))
+  if text then
+    local others = namesakes(asked, text)
+    return text .. (others and "\n" .. others or "")
+  end
   local known, found = familiar_text(asked), found_text(asked)
   if known then return known .. (found and "\n" .. found or "") end
   if found and asked:find("%s") then return found end

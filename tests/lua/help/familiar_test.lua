@@ -54,6 +54,21 @@ function TestFamiliarWords:test_rows_of_a_whole_name_come_alone()
   for _, row in ipairs(rows) do lu.assertNotStrContains(table.concat(row), "`") end
 end
 
+function TestFamiliarWords:test_a_name_of_two_topics_leads_to_both()
+  local text = help.text("threshold")
+  lu.assertStrContains(text, "sc.sampler.threshold")
+  lu.assertStrContains(text, "Also called 'threshold':\n  pipeline:threshold")
+  lu.assertNotStrContains(help.text("pipeline:threshold"), "Also called")
+end
+
+function TestFamiliarWords:test_entries_with_spaces_in_their_names_stay_apart()
+  local fold = require("scullery.help.folding").fold
+  lu.assertEquals(fold("  Nys(a, b)  one two three\n  PCA(k)     four five six", 26),
+    "  Nys(a, b)  one two three\n  PCA(k)     four five six")
+  lu.assertEquals(fold("  Nys(a, b)  one two three\n  PCA(k)     four five six", 22),
+    "  Nys(a, b)  one two\n    three\n  PCA(k)     four five\n    six")
+end
+
 -- Whatever the page lists is found under its own name.
 function TestFamiliarWords:test_every_name_of_the_page_is_found()
   local theirs, count = false, 0

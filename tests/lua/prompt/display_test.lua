@@ -243,7 +243,7 @@ function TestHelpIsFoldedBetweenWords()
   lu.assertEquals(fold("one two three\nAll:\n  x", 8), "one two\nthree\nAll:\n  x")
   lu.assertEquals(fold("  name  what it does to rows", 16),
     "  name  what it\n        does to\n        rows")
-  lu.assertEquals(fold("  a_long_name  what it does", 16), "  a_long_name\n  what it does")
+  lu.assertEquals(fold("  a_long_name  what it does", 16), "  a_long_name\n    what it does")
   lu.assertEquals(fold("ä ö ü ä ö ü", 5), "ä ö ü\nä ö ü") -- characters, not bytes
   lu.assertEquals(fold("  " .. ("x"):rep(30) .. " y", 10), "  " .. ("x"):rep(30) .. "\n  y")
   local overview = require("scullery.help").text(sc)
