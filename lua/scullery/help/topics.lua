@@ -475,8 +475,8 @@ local function namesakes(asked, text)
   return rows[1] and listing(("Also called '%s':"):format(asked), rows)
 end
 
--- The text for help "name": that of the topic and its namesakes; else what it is called here, and the topics that
--- contain the words, with a suggestion for a misspelt name.
+-- The text for help "name": that of the topic and its namesakes; else what it is called here, and
+-- the topics that contain the words, with a suggestion for a misspelt name.
 local function name_text(name)
   local text, near = help.topic(name)
   local asked = trim(name:sub(1, LONGEST_NAME))
