@@ -38,6 +38,7 @@ typedef struct scl_csv_options {
   const char
       *roles[SCL_COLUMN_ROLES]; /* column names, NULL: none; with `like` the schema's, where the
                                           file has them and nothing is said */
+  bool features_alone;          /* with `like`: columns of the schema's roles are left out */
   char separator;               /* 0: found from the first lines */
   size_t unpacked; /* most bytes of an unpacked gzip file in memory; see data/files/input.h */
   scl_dtype dtype;

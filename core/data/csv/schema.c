@@ -172,7 +172,9 @@ static scl_status find_roles(csv_schema *schema, scl_error *error) {
   const scl_csv_options *o = schema->options;
   for (size_t k = 0; k < SCL_COLUMN_ROLES; k++) {
     const bool said = o->roles[k] != NULL;
-    const char *name = said || o->like == NULL ? o->roles[k] : o->like->roles[k];
+    const char *name = said || o->like == NULL ? o->roles[k]
+                       : o->features_alone     ? NULL
+                                               : o->like->roles[k];
     const csv_name *found;
     schema->role[k] = -1;
     if (name == NULL) continue;

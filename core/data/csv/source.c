@@ -310,6 +310,7 @@ scl_status scl_csv_once(const char *path, const scl_csv_options *options, const 
   o.target = NULL;
   o.target_place = 0;
   o.target_said = true;
+  o.features_alone = true;
   if (o.fill == SCL_MISSING_ROW) o.fill = SCL_MISSING_ERROR; /* a row in, a row out */
   scl_status status = open_source(&path, 1, ONCE, &o, &s, error);
   if (status == SCL_STATUS_OK) status = csv_schema_lay_out(&s->schema, error);

@@ -79,9 +79,19 @@ local function whole_rows(path, f, id)
     fail("a computed column of the model depends on other rows (lag), so that the file is read \z
       more than once, and the standard input can be read only once")
   end
-  local X, ids = data.csv(path, { like = f.schema, quiet = true, missing_values =
-    f.schema.missing_values == "median" and "median" or "error",
-    target = derive.takes_target(f.schema) and f.schema.target.name or false }).X, nil
+  local target, ids = derive.takes_target(f.schema) and f.schema.target.name or false, nil
+  local read, found = options.attempt(data.csv, path, { like = f.schema, quiet = true,
+    missing_values = f.schema.missing_values == "median" and "median" or "error",
+    target = target })
+  if not read then
+    local said = options.plain(found)
+    if target and said:find("option 'target'", 1, true) then
+      fail("%s has no column '%s': a computed column of the model is a lag of this target", path,
+        target)
+    end
+    fail("%s", said)
+  end
+  local X = found.X
   if id then
     local blocks = core.csv_blocks(path, { like = f.schema, missing_values = "median" }, id)
     ids = {}

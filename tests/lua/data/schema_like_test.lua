@@ -195,6 +195,15 @@ end
 
 TestBlocks = {}
 
+function TestBlocks:test_columns_of_weights_groups_and_time_are_left_out()
+  local text = "a,site,w,when,y\n1,s1,2,2024-03-01,3.5\n2,s2,1,2024-03-02,4.5\n"
+  local ds = read(text, { groups = "site", weights = "w", time = "when" })
+  for X in sc.data.csv_blocks(file(text), { like = ds, quiet = true }) do
+    lu.assertEquals(X:totable(), { { 1 }, { 2 } })
+  end
+end
+
+
 local function blocks(path, options)
   local X, ids = {}, {}
   for block, texts in sc.data.csv_blocks(path, options) do
