@@ -21,7 +21,7 @@ local inst = sc.instantiation{
 }
 local weighting = sc.pipeline{
   sc.standardize(), sc.add_bias(), inst:features{ T = 300, seed = 0 },
-  sc.solver.ridge{ lambda = sc.choose.log{ 1e-7, 1e-3, count = 5 }, penalty = "rkhs" },
+  sc.solver.ridge{ lambda = sc.choose.log{ 1e-6, 1e-3, count = 4 }, penalty = "rkhs" },
 }
 local best = weighting:search(train, { folds = 5, seed = 0 })
 print(best.table)

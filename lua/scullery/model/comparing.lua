@@ -140,7 +140,8 @@ local function notes_of(list, o)
     share"):format(o.to) }
   for _, one in ipairs(list) do
     if one.unconverged > 0 then
-      notes[#notes + 1] = ("%s: %d fits did not converge"):format(one.name, one.unconverged)
+      notes[#notes + 1] = ("%s: %d fit%s did not converge"):format(one.name, one.unconverged,
+        one.unconverged == 1 and "" or "s")
     end
   end
   return notes

@@ -296,7 +296,8 @@ function Result:__tostring()
       .. (self.k > shown and ("  ... %d more"):format(self.k - shown) or "")
   end
   if self.unconverged > 0 then
-    lines[#lines + 1] = ("  %d fits did not converge"):format(self.unconverged)
+    lines[#lines + 1] = ("  %d fit%s did not converge"):format(self.unconverged,
+      self.unconverged == 1 and "" or "s")
   end
   return table.concat(lines, "\n")
 end

@@ -94,7 +94,8 @@ local function mark_of(self, row)
     marks[1] = self.rule == "one_se" and "<- simplest near the best" or "<- best"
   end
   if row.unconverged > 0 then
-    marks[#marks + 1] = ("(%d fits did not converge)"):format(row.unconverged)
+    marks[#marks + 1] = ("(%d fit%s did not converge)"):format(row.unconverged,
+      row.unconverged == 1 and "" or "s")
   end
   return table.concat(marks, "  ")
 end
