@@ -64,7 +64,8 @@ function TestScripts:test_the_short_forms_of_all_scripts()
   print(said)
   -- on some machines rounding leaves a fit of a search unconverged, which the search reports
   local report = "scullery: solver%.ridge: %d+ of the search's fits did not converge; [^\n]*\n"
-  lu.assertEquals(err:gsub("[^\n]*\r", ""):gsub(report, ""), "")
+  local worse = "scullery: the model is right on [^\n]*, and always saying [^\n]*\n" -- few features
+  lu.assertEquals(err:gsub("[^\n]*\r", ""):gsub(report, ""):gsub(worse, ""), "")
   lu.assertEquals(status, 0)
   local names = {}
   for name in said:gmatch("\n?== ([%w_]+/[%w_]+)\n") do names[#names + 1] = name end

@@ -257,6 +257,12 @@ function component.settled(self, widths)
   return copy
 end
 
+--- component.with_settled(self, name, value): component.with, with the widths of component.settled.
+function component.with_settled(self, name, value)
+  local copy = component.with(self, name, value)
+  return self.widths and component.settled(copy, self.widths) or copy
+end
+
 --- component.setting(self, name, choices): the value of an option in force, given or by default,
 --- that does not depend on data.
 function component.setting(self, name, choices)

@@ -55,14 +55,19 @@ function automatic.open(p) return automatic.chooses and trials.open(p) or nil en
 -- The values of regularisation that are tried: see GRIDS.
 local function grid_of(p) return GRIDS[candidates.regularisation(p.solver).role] end
 
--- The width by the "median" rule, in the option's own unit.
-local function median_width(p, open, few, ids, known)
+-- A component whose width is a rule ("median", "scale"), with the width that the rule gives on the
+-- sample.
+local function settled_on_sample(p, part, few, ids, known)
   local source = dataset.source_of_targets(few)
   local made = recipe.learns_from_targets(p)
     and select(3, trials.part_without(p, few, ids, 1, known)) or recipe.fit_stages(p, source)
+  return component.settled(part, { core.widths(source, made) })
+end
+
+-- The width by the "median" rule, in the option's own unit.
+local function median_width(p, open, few, ids, known)
   local part = component.with(p.features.inst[open.part], open.width, "median")
-  local settled = component.settled(part, { core.widths(source, made) })
-  return core.settings(settled.made)[open.width]
+  return core.settings(settled_on_sample(p, part, few, ids, known).made)[open.width]
 end
 
 -- Seeks the minimum of loss_of(1 .. count): a walk from place `at` upwards while the loss falls;
@@ -176,6 +181,9 @@ end
 local function choose_on_sample(p, open, few, folding)
   local known = {}
   p = trials.filled(p, {}, {})
+  if not p.features and component.waiting(p.solver) then
+    p.solver = settled_on_sample(p, p.solver, few, folding.ids, known)
+  end
   p.solver = trials.rough(p.solver)
   local chosen, ready = {}, nil
   if open.width then chosen, ready = choose_width(p, open, few, folding, known) end

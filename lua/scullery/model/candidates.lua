@@ -28,7 +28,7 @@ end
 --- by the option above.
 function candidates.solver_with(p, regularisation)
   local option = candidates.regularisation(p.solver)
-  return component.with(p.solver, option.name, candidates.value(option, regularisation))
+  return component.with_settled(p.solver, option.name, candidates.value(option, regularisation))
 end
 
 -- For each row: 1 if its label is wrong, plus at most 1e-4, which grows with the square loss. The

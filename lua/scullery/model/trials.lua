@@ -96,7 +96,7 @@ end
 function trials.rough(solver)
   local name, value = component.role(solver, "tolerance"), component.role_value(solver, "tolerance")
   if not name then return solver end
-  return component.with(solver, name, math.max(value, math.min(1000 * value, 0.01)))
+  return component.with_settled(solver, name, math.max(value, math.min(1000 * value, 0.01)))
 end
 
 -- ---------------------------------------------------------------- judgements

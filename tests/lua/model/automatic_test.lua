@@ -228,6 +228,21 @@ function TestAutoInASolversKernel()
 end
 
 -- A class so rare that the sample does not have it: the defaults stay, and a line says so.
+-- While lambda or C is chosen, a width by a rule is that of the sample, not the default.
+function TestWidthsOfASolversKernelByARule()
+  local train = sc.data.load("wdbc"):subset(1, 200)
+  local X = sc.pipeline{ sc.standardize() }:fit(train):transform(train)
+  local ds = sc.dataset{ X = X, y = train.y, classes = train.classes }
+  local _, median = core.widths(core.source(X), {})
+  local function chosen(solver) return sc.pipeline{ solver }:fit(ds):info().chosen end
+  local function kernel_ridge(gamma)
+    return chosen(sc.solver.kernel_ridge{ kernel = sc.kernel.gaussian{ gamma = gamma } })
+  end
+  lu.assertEquals(kernel_ridge "median", kernel_ridge(median))
+  lu.assertNotEquals(kernel_ridge "median", kernel_ridge(1))
+  lu.assertEquals(chosen(sc.solver.svm{ gamma = "median" }), chosen(sc.solver.svm{ gamma = median }))
+end
+
 function TestASampleOfOneClass()
   local script, n = os.tmpname(), 9000
   local file <close> = io.open(script, "w")
