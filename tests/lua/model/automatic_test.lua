@@ -240,7 +240,8 @@ function TestWidthsOfASolversKernelByARule()
   end
   lu.assertEquals(kernel_ridge "median", kernel_ridge(median))
   lu.assertNotEquals(kernel_ridge "median", kernel_ridge(1))
-  lu.assertEquals(chosen(sc.solver.svm{ gamma = "median" }), chosen(sc.solver.svm{ gamma = median }))
+  local svm = sc.solver.svm
+  lu.assertEquals(chosen(svm{ gamma = "median" }), chosen(svm{ gamma = median }))
 end
 
 function TestASampleOfOneClass()
