@@ -93,10 +93,10 @@ end
 local last = {}
 sc.experiment{ name = name, folder = args.out .. "/cells", data = { train, test },
   cells = cells, run = function(cell)
-    local key, begun = cell.draw_seed .. " " .. cell.q, os.clock()
+    local key, begun = cell.draw_seed .. " " .. cell.q, sc.clock()
     if last.key ~= key then
       local best = search(cell.q, sc.choose(run_here), cell.draw_seed, "features.T")
-      last = { key = key, each = best.each, tried = best.table, seconds = os.clock() - begun }
+      last = { key = key, each = best.each, tried = best.table, seconds = sc.clock() - begun }
     end
     local p = last.each[cell.m]
     local said = p:predict(test)

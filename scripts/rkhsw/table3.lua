@@ -40,6 +40,9 @@ local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
 local sets = args.quick and { "wdbc" } or { "wdbc", "mnist17", "adult", "skin" }
+local function seeds(set)
+  return sc.range(1, args.quick and 2 or set == "wdbc" and 2 * args.seeds or args.seeds)
+end
 local T = args.quick and 50 or 1000
 local anew = { skin = true } -- split anew for each seed; the others have one split
 
@@ -139,9 +142,6 @@ local function add(set, method, seed)
   if drawn or seed == 1 then
     cells[#cells + 1] = { data = set, method = method, seed = seed }
   end
-end
-local function seeds(set)
-  return sc.range(1, args.quick and 2 or set == "wdbc" and 2 * args.seeds or args.seeds)
 end
 for _, set in ipairs(sets) do
   for _, seed in ipairs(seeds(set)) do
