@@ -44,7 +44,7 @@ local function nice(step, factors)
 end
 
 -- Ticks at multiples of 1, 2 or 5 times a power of ten; whole numbers on an axis of years.
-local function linear(axis, most)
+local function in_steps(axis, most)
   local step, exponent = nice(axis.high / most - axis.low / most, { 1, 2, 5 })
   if axis.whole and axis.high - axis.low >= 1 and step < 1 then step, exponent = 1, 0 end
   local list = {}
@@ -55,6 +55,16 @@ local function linear(axis, most)
     local value = place * step
     if value > axis.high + slack then break end
     list[#list + 1] = { value = value, text = number_text(value, exponent, largest) }
+  end
+  return list
+end
+
+-- The same, in smaller steps where there would be one tick or none: one says nothing of the scale.
+local function linear(axis, most)
+  local list = in_steps(axis, most)
+  for more = most + 1, most + 4 do
+    if #list >= 2 then break end
+    list = in_steps(axis, more)
   end
   return list
 end

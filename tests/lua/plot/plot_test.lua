@@ -433,6 +433,15 @@ function TestLogAxesHaveAtLeastThreeLabels()
   end
 end
 
+function TestOneTickAloneStandsOnNoAxis()
+  lu.assertEquals(texts_of({ low = -2.7, high = 2.7 }, 2), "-2 0 2")
+  for _, axis in ipairs{ { -2.7, 2.7 }, { 1, 20 }, { 0.3, 0.4 }, { -1e5, 9 }, { 4.9, 5.1 } } do
+    for most = 2, 12 do
+      lu.assertTrue(#ticks.of({ low = axis[1], high = axis[2] }, most) >= 2)
+    end
+  end
+end
+
 function TestALevelOfAHeatmap()
   local values = { { -1, 1 }, { -1, 3 } }
   local layer = panel_of(sc.plot.heatmap{ values = values, contour = 0 }).layers[2]
