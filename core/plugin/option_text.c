@@ -73,16 +73,6 @@ const char *scl_option_takes(const scl_option *option, char *text, size_t size) 
   return text;
 }
 
-/* Append the numbers of a list, separated by commas. Returns the new length, as scl_append does. */
-static size_t append_list(const scl_value *value, char *text, size_t size, size_t used) {
-  char number[40];
-  for (size_t i = 0; i < value->length; i++) {
-    (void)snprintf(number, sizeof number, i == 0 ? "%.17g" : ", %.17g", value->list[i]);
-    used = scl_append(text, size, used, number);
-  }
-  return used;
-}
-
 /* The shortest decimal number that reads back as the same double. */
 static void shortest_number(double number, char text[40]) {
   if (isnan(number)) number = fabs(number); /* "nan", whatever its sign */
@@ -90,6 +80,19 @@ static void shortest_number(double number, char text[40]) {
     (void)snprintf(text, 40, "%.*g", digits, number);
     if (strtod(text, NULL) == number) return;
   }
+}
+
+/* Append the numbers of a list, separated by commas, as many as there is room for, then "...".
+ * Returns the new length, as scl_append does. */
+static size_t append_list(const scl_value *value, char *text, size_t size, size_t used) {
+  char number[40];
+  for (size_t i = 0; i < value->length; i++) {
+    if (i > 0) used = scl_append(text, size, used, ", ");
+    if (used + sizeof number > size) return scl_append(text, size, used, "...");
+    shortest_number(value->list[i], number);
+    used = scl_append(text, size, used, number);
+  }
+  return used;
 }
 
 const char *scl_value_text(const scl_value *value, char *text, size_t size) {

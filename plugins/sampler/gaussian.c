@@ -8,20 +8,36 @@
 
 typedef struct gaussian {
   gaussian_rows rows;
-  const scl_value *mean;
+  const scl_value *mean, *gamma;
 } gaussian;
 
 static const scl_option options[] = {
-    GAUSSIAN_ROWS_WIDTH(
+    GAUSSIAN_ROWS_SIGMA(
         SCL_FORM_NUMBER | SCL_FORM_LIST,
         "standard deviation of each weight, or a list with one for each column (default 1)"),
+    SCL_ROW(gaussian, gamma, SCL_FORM_NUMBER | SCL_FORM_LIST, NULL, NULL,
+            "instead of sigma: the rate in exp(-gamma ||x-y||^2), or a list with one for each "
+            "column; sigma = sqrt(2 gamma)",
+            SCL_POSITIVE, .width = SCL_WIDTH_GAMMA),
     SCL_ROW(gaussian, mean, SCL_FORM_NUMBER | SCL_FORM_LIST, NULL, NULL,
             "mean of each weight, or a list with one for each column (default 0)", SCL_FINITE),
     SCL_OPTION_BIAS};
 
-/* sigma_j: option sigma is one number, or a list with one for each column. */
+/* sigma_j: options sigma and gamma are one number, or a list with one for each column. */
 static double gaussian_scale_of(const gaussian *self, size_t j) {
+  if (self->gamma->form == SCL_FORM_LIST) return sqrt(2 * self->gamma->list[j]);
   return self->rows.given->form == SCL_FORM_LIST ? self->rows.given->list[j] : self->rows.sigma;
+}
+
+/* The shared rows take a list of gamma as a number, for their check that sigma is not given too. */
+static scl_status gaussian_create(void *instance, scl_error *error) {
+  gaussian *self = instance;
+  const scl_value *gamma = self->gamma;
+  double largest = gamma->form == SCL_FORM_NUMBER ? gamma->number : NAN;
+  for (size_t j = 0; gamma->form == SCL_FORM_LIST && j < gamma->length; j++)
+    largest = fmax(largest, gamma->list[j]);
+  self->rows.gamma = largest;
+  return gaussian_rows_create(instance, error);
 }
 
 static double mean_of(const gaussian *self, size_t j) {
@@ -38,7 +54,8 @@ static scl_status check_list(const gaussian *self, const char *name, const scl_v
 }
 
 static scl_status check_lists(const gaussian *self, size_t dim, scl_error *error) {
-  const scl_status status = check_list(self, "sigma", self->rows.given, dim, error);
+  scl_status status = check_list(self, "sigma", self->rows.given, dim, error);
+  if (status == SCL_STATUS_OK) status = check_list(self, "gamma", self->gamma, dim, error);
   return status != SCL_STATUS_OK ? status : check_list(self, "mean", self->mean, dim, error);
 }
 
@@ -103,4 +120,4 @@ const scl_plugin scullery_plugin = {
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = gaussian_law),
                   SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
                             .characteristic = gaussian_characteristic)),
-    .create = gaussian_rows_create};
+    .create = gaussian_create};

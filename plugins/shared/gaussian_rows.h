@@ -19,23 +19,22 @@ typedef struct gaussian_rows {
 /* Streams, from the draw's own on; the host draws the bias at the one that is left out. */
 enum { GAUSSIAN_ROWS_WEIGHTS = 0, GAUSSIAN_ROWS_RADII = 2, GAUSSIAN_ROWS_ORDER = 3 };
 
-/* The options sigma and gamma. */
-#define GAUSSIAN_ROWS_WIDTH(sigma_forms, sigma_help)                                               \
-  {.name = "sigma",                                                                                \
-   .help = sigma_help,                                                                             \
-   .forms = sigma_forms,                                                                           \
-   SCL_AT(gaussian_rows, given),                                                                   \
-   SCL_POSITIVE,                                                                                   \
-   .width = SCL_WIDTH_FREQUENCY},                                                                  \
+/* The option sigma. */
+#define GAUSSIAN_ROWS_SIGMA(sigma_forms, sigma_help)                                               \
   {                                                                                                \
-    .name = "gamma",                                                                               \
-    .help = "instead of sigma: the rate in exp(-gamma ||x-y||^2); sigma = sqrt(2 gamma)",          \
-    .forms = SCL_FORM_NUMBER, SCL_AT(gaussian_rows, gamma), SCL_POSITIVE, .width = SCL_WIDTH_GAMMA \
+    .name = "sigma", .help = sigma_help, .forms = sigma_forms, SCL_AT(gaussian_rows, given),       \
+    SCL_POSITIVE, .width = SCL_WIDTH_FREQUENCY                                                     \
   }
 
 /* The first options of a sampler whose coordinates all have one sigma. */
 #define GAUSSIAN_ROWS_OPTIONS                                                                      \
-  GAUSSIAN_ROWS_WIDTH(SCL_FORM_NUMBER, "standard deviation of each weight (default 1)"),           \
+  GAUSSIAN_ROWS_SIGMA(SCL_FORM_NUMBER, "standard deviation of each weight (default 1)"),           \
+      {.name = "gamma",                                                                            \
+       .help = "instead of sigma: the rate in exp(-gamma ||x-y||^2); sigma = sqrt(2 gamma)",       \
+       .forms = SCL_FORM_NUMBER,                                                                   \
+       SCL_AT(gaussian_rows, gamma),                                                               \
+       SCL_POSITIVE,                                                                               \
+       .width = SCL_WIDTH_GAMMA},                                                                  \
       SCL_OPTION_BIAS
 
 /* As scl_plugin.create. */

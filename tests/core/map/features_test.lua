@@ -358,6 +358,21 @@ function TestPartsThatDoNotFit()
   end)
 end
 
+function TestARateForEachColumn()
+  local gaussian, fourier = sc.sampler.gaussian, sc.nonlinearity.fourier()
+  local function features(given)
+    return sc.features{ p = gaussian(given), phi = fourier, T = 20, seed = 1 }:fit(X):transform(X)
+  end
+  local rates, scales = { 0.1, 0.02, 0.5, 2, 1e-3 }, {}
+  for j, rate in ipairs(rates) do scales[j] = math.sqrt(2 * rate) end
+  lu.assertEquals(features{ gamma = rates }, features{ sigma = scales })
+  fails({ "sigma", "gamma", "both" }, gaussian, { sigma = 1, gamma = rates })
+  fails({ "sigma", "gamma", "both" }, gaussian, { sigma = scales, gamma = rates })
+  fails({ "gamma", "{0.1, -1}", "above 0" }, gaussian, { gamma = { 0.1, -1 } })
+  fails({ "gamma", "too large" }, gaussian, { gamma = { 1, 1e308 } })
+  fails({ "gamma", "lists 2", "5 columns" }, features, { gamma = { 1, 2 } })
+end
+
 function TestBadNumbersOfParameters()
   local function features(T)
     return function()
