@@ -1,5 +1,6 @@
 /* Nonlinearities of a script's functions (sc.nonlinearity.define): eval, smooth, dual,
  * threshold_dual, and facts. A function is called for each row and parameter. */
+#include "base/text.h"
 #include "define/define.h"
 #include "lua/list.h"
 
@@ -12,6 +13,7 @@ typedef struct defined_phi {
   scl_defined base;
   uint32_t fan_in, fan_out; /* numbers in and out of one call, from 1 to MOST_FAN */
   double *breaks;           /* points where phi or its derivative jumps, ascending; owned */
+  char *formula;            /* phi as C, or NULL; owned */
   scl_ability_facts facts;
   scl_ability_harmonic harmonic;
   scl_ability_two_valued two_valued;
@@ -180,6 +182,17 @@ static void read_facts(lua_State *L, defined_phi *self) {
   read_breaks(L, self);
 }
 
+/* Read 'formula', a text, if there is one. The instance owns the copy. */
+static void read_formula(lua_State *L, defined_phi *self) {
+  const int top = lua_gettop(L), place = scl_defined_field(L, "formula", 1);
+  if (!lua_isnil(L, place)) {
+    if (lua_type(L, place) != LUA_TSTRING) scl_defined_refuse(L, place, "a text ('formula')");
+    self->formula = scl_copy_text(lua_tostring(L, place));
+    if (self->formula == NULL) luaL_error(L, "not enough memory for 'formula'");
+  }
+  lua_settop(L, top);
+}
+
 /* two_valued: the table { low =, high =, zero_is_high = } of a nonlinearity with two values. */
 static void read_two_values(lua_State *L, defined_phi *self) {
   if (lua_getfield(L, SCL_DEFINED_FIELDS, "two_valued") == LUA_TTABLE) {
@@ -200,13 +213,24 @@ static int complete_phi(lua_State *L) {
   self->fan_out = read_fan(L, "fan_out");
   read_facts(L, self);
   read_two_values(L, self);
+  read_formula(L, self);
   self->has_harmonic = scl_define_has(L, SCL_DEFINED_FIELDS, "harmonic");
   self->harmonic =
       (scl_ability_harmonic){SCL_HEAD(scl_ability_harmonic), scl_defined_number(L, "harmonic", 0)};
   return 0;
 }
 
-static void release_phi(void *self) { scl_release(((defined_phi *)self)->breaks); }
+static void release_phi(void *instance) {
+  defined_phi *self = instance;
+  scl_release(self->breaks);
+  scl_release(self->formula);
+}
+
+/* The slot `formula`. */
+static int phi_formula(const void *instance, char *text, size_t size) {
+  const defined_phi *self = instance;
+  return self->formula == NULL ? 0 : scl_write_text(self->formula, text, size);
+}
 
 /* The slot `shape`: the numbers that read_fan read for these options. */
 static scl_status phi_shape(const void *instance, scl_shape *out, scl_error *error) {
@@ -235,7 +259,8 @@ static void describe_nonlinearity(lua_State *L, int fields, scl_definition *d) {
                          .flags = scl_lua_field_flag(L, fields, "phase") ? SCL_SHAPE_PHASE : 0,
                          .tags = scl_define_text(L, fields, "tags", d),
                          .apply = phi_apply,
-                         .shape = phi_shape};
+                         .shape = phi_shape,
+                         .formula = phi_formula};
   d->plugin.ability = phi_ability;
   if (scl_define_has(L, fields, "smooth")) scl_define_offer(d, SCL_ABILITY_SMOOTHING, &smoothing);
   if (scl_define_has(L, fields, "dual")) scl_define_offer(d, SCL_ABILITY_GAUSSIAN_DUAL, &gaussian);

@@ -29,5 +29,5 @@ const scl_plugin scullery_plugin = {
            "r the cosine of x and y; with means and biases it is closed too, by the bivariate\n"
            "normal distribution function.\n"
            "In an RKHS weighting it becomes v sqrt(2/pi) exp(-m^2/(2 v^2)) + m erf(m/(sqrt2 v)).",
-    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula),
     RECTIFIED_ABILITIES};

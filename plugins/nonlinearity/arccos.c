@@ -14,6 +14,7 @@
 #include "shared/half_space.h"
 #include "shared/normal.h"
 #include "shared/rectified.h"
+#include <stdio.h>
 
 enum { CHUNK = RECTIFIED_CHUNK };
 
@@ -55,6 +56,10 @@ static size_t chunk_at(size_t count, size_t from) {
   }
 LOOP(loop, double)
 LOOP(loop_float32, float)
+
+static int formula(const void *self, char *text, size_t size) {
+  return snprintf(text, size, "z <= 0 ? 0 : SCL_SQRT2 * pow(z, %d)", order_of(self));
+}
 
 /* ------------------------------------------------------------ moments
  *
@@ -187,7 +192,7 @@ const scl_plugin scullery_plugin = {
            "  any order by recursion. Orders 0 and 1 also with means and biases.\n"
            "In an RKHS weighting it becomes sqrt2 M_n:\n"
            "  M_0 = F(m/v),  M_1 = m F(m/v) + v f(m/v),  M_n = m M_(n-1) + (n-1) v^2 M_(n-2).",
-    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = formula),
     SCL_INSTANCE(arccos, options),
     SCL_ABILITIES(CLOSED_FORM),
     .ability = arccos_ability};

@@ -91,6 +91,20 @@ static scl_status chi_square_apply(const void *instance, const scl_const_block *
   return SCL_STATUS_OK;
 }
 
+static int formula(const void *instance, char *text, size_t size) {
+  const chi_square *self = instance;
+  return snprintf(text, size,
+                  "const double step = %.17g, wave = log(z[0] > 0 ? z[0] : 1);\n"
+                  "int j;\n"
+                  "out[0] = sqrt(step) * sqrt(z[0]);\n"
+                  "for (j = 1; j < %zu; j++) {\n"
+                  "  const double gain = sqrt(2 * step / cosh(SCL_PI * j * step)) * sqrt(z[0]);\n"
+                  "  out[2 * j - 1] = gain * cos(j * step * wave);\n"
+                  "  out[2 * j] = gain * sin(j * step * wave);\n"
+                  "}",
+                  self->period, self->order);
+}
+
 /* ------------------------------------------------------------ the plugin */
 
 static scl_status chi_square_pair_kernel(const void *self, const scl_part *partner, char *text,
@@ -115,7 +129,7 @@ const scl_plugin scullery_plugin = {
         "n = 3, L = 0.5 are the values of Vedaldi and Zisserman (2012, Efficient additive kernels\n"
         "via explicit feature maps); with n = 40, L = 0.1 the error is about 1e-5.",
     SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .apply = chi_square_apply, .tags = "columns",
-                     .shape = chi_square_shape),
+                     .shape = chi_square_shape, .formula = formula),
     SCL_INSTANCE(chi_square, options),
     SCL_ABILITIES(
         SCL_OFFER(SCL_ABILITY_DOMAIN, scl_ability_domain, .flags = SCL_DOMAIN_COLUMNS,

@@ -35,6 +35,6 @@ const scl_plugin scullery_plugin = {
            "(Williams 1998); with means it is closed too, by the bivariate normal distribution\n"
            "function.\n"
            "In an RKHS weighting it becomes erf(m / sqrt(1 + 2 v^2)).",
-    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula),
     SCL_ABILITIES(CLOSED_FORM, SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1,
                                          .lipschitz = 1.12837916709551257390 /* 2/sqrt(pi) */))};

@@ -83,6 +83,13 @@ static scl_status fourier_apply(const void *self, const scl_const_block *z, cons
 
 /* ------------------------------------------------------------ the plugin */
 
+static int formula(const void *instance, char *text, size_t size) {
+  const fourier *self = instance;
+  return scl_write_text(self->form == PAIR ? "out[0] = cos(z[0]); out[1] = sin(z[0]);"
+                                           : "out[0] = SCL_SQRT2 * cos(z[0]);",
+                        text, size);
+}
+
 static double fourier_dual(const void *instance, double mean_a, double mean_b, double var_a,
                            double var_b, double covariance) {
   const fourier *self = instance;
@@ -112,7 +119,7 @@ const scl_plugin scullery_plugin = {
         "In an RKHS weighting it becomes exp(-v^2/2) cos m and exp(-v^2/2) sin m. With phases K\n"
         "compares (w, b) by 2 cos(b - b') K(w, w'): the functions and norms of the pairs.",
     SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .dtypes = SCL_DTYPES_FLOAT, .apply = fourier_apply,
-                     .tags = "none|phase", .shape = fourier_shape),
+                     .tags = "none|phase", .shape = fourier_shape, .formula = formula),
     SCL_INSTANCE(fourier, options),
     SCL_ABILITIES(
         SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .smooth = smooth),

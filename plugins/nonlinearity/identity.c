@@ -16,6 +16,8 @@ static void loop_float32(const void *self, size_t count, const float *z, float *
   memmove(out, z, count * sizeof *out);
 }
 
+SCL_FORMULA(loop_formula, "z")
+
 static void identity_smooth(const void *self, size_t count, const double *m, const double *v,
                             double *out) {
   (void)v;
@@ -41,7 +43,7 @@ const scl_plugin scullery_plugin = {
            "On rows of covariance S it estimates the linear kernel x'Sy (random projections,\n"
            "Johnson and Lindenstrauss 1984). It also takes the features of sketches as they are.\n"
            "In an RKHS weighting it becomes m.",
-    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .tags = "none|sketch"),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula, .tags = "none|sketch"),
     SCL_ABILITIES(
         SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = identity_smooth,
                   .loop_float32 = smooth_float32),

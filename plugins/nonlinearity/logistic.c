@@ -15,6 +15,7 @@
   }
 LOOP(loop, double, exp)
 LOOP(loop_float32, float, expf)
+SCL_FORMULA(loop_formula, "1 / (1 + exp(-z))")
 SIGMOID_DUAL(SCL_PI)
 
 const scl_plugin scullery_plugin = {

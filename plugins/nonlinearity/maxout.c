@@ -18,6 +18,7 @@
  * leaves exp(-2 pi^2/(q s^2)). Otherwise Gauss-Legendre between the places where some factor
  * bends. */
 #include "shared/maxout.h"
+#include <stdio.h>
 #include "shared/normal.h"
 
 enum { CHUNK = 128, EDGES = 8 };
@@ -80,6 +81,16 @@ static scl_status apply(const void *instance, const scl_const_block *z, const sc
                       (float *)out->data + to);
   }
   return SCL_STATUS_OK;
+}
+
+static int formula(const void *instance, char *text, size_t size) {
+  const maxout *self = instance;
+  return snprintf(text, size,
+                  "int k;\n"
+                  "out[0] = z[0];\n"
+                  "for (k = 1; k < %zu; k++)\n"
+                  "  out[0] = z[k] > out[0] ? z[k] : out[0];",
+                  self->q);
 }
 
 static scl_status key(const void *instance, size_t planes, size_t *words, size_t *levels,
@@ -444,7 +455,8 @@ const scl_plugin scullery_plugin = {
         "What the paper states of the codes holds.",
     SCL_NONLINEARITY(.spaces = SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) |
                                SCL_BIT(SCL_SPACE_STRUCTURED),
-                     .dtypes = SCL_DTYPES_FLOAT, .apply = apply, .shape = maxout_shape),
+                     .dtypes = SCL_DTYPES_FLOAT, .apply = apply, .shape = maxout_shape,
+                     .formula = formula),
     SCL_INSTANCE(maxout, options),
     SCL_ABILITIES(
         SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .smooth = maxout_smooth),

@@ -29,5 +29,5 @@ const scl_plugin scullery_plugin = {
         "With means and biases it is closed too, by the bivariate normal distribution function.\n"
         "In an RKHS weighting it becomes m F(m/v) + v f(m/v), F and f the normal distribution\n"
         "function and density.",
-    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula),
     RECTIFIED_ABILITIES};

@@ -39,5 +39,5 @@ const scl_plugin scullery_plugin = {
         "print it without the 1/d, which the uniform draw of the column brings.\n"
         "In an RKHS weighting it becomes erf(m/(sqrt2 v)) (Dube and Marchand 2023, both\n"
         "instantiations).",
-    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula),
     HALF_SPACE_ABILITIES(half_space_smooth, .low = -1, .high = 1, .zero_is_high = 1)};

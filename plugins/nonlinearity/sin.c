@@ -38,6 +38,6 @@ const scl_plugin scullery_plugin = {
            "On N(0, S) rows it estimates exp(-(x'Sx + y'Sy)/2) sinh(x'Sy).\n"
            "In an RKHS weighting it becomes exp(-v^2/2) sin m.\n"
            "For Fourier features take nonlinearity.fourier.",
-    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula),
     SCL_ABILITIES(CLOSED_FORM,
                   SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = 1))};

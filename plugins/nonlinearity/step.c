@@ -50,5 +50,5 @@ const scl_plugin scullery_plugin = {
         "On thresholds: min(P(t < x_i), P(t < y_i)), averaged over the columns.\n"
         "As codes: P(same code) = 1 - theta/pi.\n"
         "In an RKHS weighting it becomes F(m/v), F the normal distribution function.",
-    SCL_NONLINEARITY(SCL_RIDGE_LOOPS),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula),
     HALF_SPACE_ABILITIES(smooth, .low = 0, .high = 1)};

@@ -31,8 +31,9 @@
     }                                                                                              \
   }
 
-/* Defines a loop for the mean, an expression of f. */
+/* Defines a loop for the mean, an expression of f, and its formula. */
 #define LOSS_MEAN(expression)                                                                      \
+  SCL_FORMULA(mean_formula, #expression)                                                           \
   static void mean(const void *self, size_t count, const double *scores, double *out) {            \
     (void)self;                                                                                    \
     for (size_t i = 0; i < count; i++) {                                                           \
@@ -50,6 +51,7 @@
   SCL_OFFER(SCL_ABILITY_LOSS_PROXIMAL, scl_ability_loss_proximal, .proximal = proximal)
 #define LOSS_OFFER_PROBABILITY                                                                     \
   SCL_OFFER(SCL_ABILITY_LOSS_PROBABILITY, scl_ability_loss_probability, .probability = probability)
-#define LOSS_OFFER_MEAN SCL_OFFER(SCL_ABILITY_LOSS_MEAN, scl_ability_loss_mean, .mean = mean)
+#define LOSS_OFFER_MEAN                                                                            \
+  SCL_OFFER(SCL_ABILITY_LOSS_MEAN, scl_ability_loss_mean, .mean = mean, .formula = mean_formula)
 
 #endif

@@ -31,7 +31,7 @@ double sigmoid_dual(const sigmoid *g, double mean_a, double mean_b, double var_a
     return sigmoid_dual(&g, mean_a, mean_b, var_a, var_b, covariance);                             \
   }
 #define SIGMOID(slope)                                                                             \
-  SCL_NONLINEARITY(SCL_RIDGE_LOOPS),                                                               \
+  SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula),                                      \
       SCL_ABILITIES(                                                                               \
           SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),           \
           SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = slope))

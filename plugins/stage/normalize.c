@@ -44,10 +44,20 @@ static scl_status normalize_csr(const void *self, const scl_stage_state *fitted,
   return SCL_STATUS_OK;
 }
 
+SCL_FORMULA(formula, "double largest = 0, sum = 0;\n"
+                     "int j;\n"
+                     "for (j = 0; j < cols; j++)\n"
+                     "  largest = fmax(largest, fabs(x[j]));\n"
+                     "for (j = 0; j < cols && largest > 0; j++)\n"
+                     "  sum += (x[j] / largest) * (x[j] / largest);\n"
+                     "for (j = 0; j < cols; j++)\n"
+                     "  out[j] = largest > 0 ? x[j] / largest / sqrt(sum) : x[j];")
+
 const scl_plugin scullery_plugin = {
     .name = "normalize",
     .summary = "each row over its Euclidean norm",
     .doc =
         "x becomes x / ||x||. A row of zeros stays. Nothing is learnt from rows; sparse rows stay\n"
         "sparse.",
-    SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .apply = normalize, .apply_csr = normalize_csr)};
+    SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .apply = normalize, .formula = formula,
+              .apply_csr = normalize_csr)};

@@ -179,6 +179,8 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
   return SCL_STATUS_OK;
 }
 
+SCL_FORMULA(formula, PROJECTION_FORMULA("vectors", "(x[j] - mean[j])"))
+
 const scl_plugin scullery_plugin = {
     .name = "pca",
     .summary = "the first k principal components",
@@ -186,5 +188,5 @@ const scl_plugin scullery_plugin = {
            "the rows of the fit, the largest variance first; the largest entry of each is\n"
            "positive. Two passes. p:info().components has the variances.",
     SCL_STAGE(.flags = SCL_STAGE_HOMOGENEOUS, .arrays = "mean|vectors", .fit = fit,
-              .shape = projection_shape, .apply = apply),
+              .shape = projection_shape, .apply = apply, .formula = formula),
     SCL_INSTANCE(pca, options)};

@@ -159,6 +159,32 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
   return SCL_STATUS_OK;
 }
 
+/* Without the normal quantile, which the library of C does not have. */
+static int formula(const void *instance, char *text, size_t size) {
+  const quantile *self = instance;
+  if (self->output != OUTPUT_UNIFORM) return 0;
+  return scl_write_text(
+      "int i, j;\n"
+      "for (j = 0; j < cols; j++) {\n"
+      "  int below = 0, end = 0;\n"
+      "  for (i = 0; i < values_rows; i++) {\n"
+      "    below += values[i * cols + j] < x[j];\n"
+      "    end += values[i * cols + j] <= x[j];\n"
+      "  }\n"
+      "  if (end > below)\n"
+      "    out[j] = ((double)below + (double)(end - 1)) / 2 / (values_rows - 1);\n"
+      "  else if (below == 0 || below == values_rows)\n"
+      "    out[j] = below > 0;\n"
+      "  else {\n"
+      "    const double a = values[(below - 1) * cols + j];\n"
+      "    const double b = values[below * cols + j];\n"
+      "    const double part = (x[j] / 2 - a / 2) / (b / 2 - a / 2);\n"
+      "    out[j] = (below - 1 + fmin(fmax(part, 0), 1)) / (values_rows - 1);\n"
+      "  }\n"
+      "}",
+      text, size);
+}
+
 const scl_plugin scullery_plugin = {
     .name = "quantile",
     .summary = "each column to uniform or normal numbers, by its quantiles",
@@ -170,5 +196,5 @@ const scl_plugin scullery_plugin = {
         "1/2 (normal: 0). Of more rows than `sample`, a sample is taken, one row of each of\n"
         "`sample` equal stretches. One pass.",
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE | SCL_STAGE_BY_COLUMN, .arrays = "values", .fit = fit,
-              .shape = shape, .apply = apply),
+              .shape = shape, .apply = apply, .formula = formula),
     SCL_INSTANCE(quantile, options)};

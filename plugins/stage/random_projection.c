@@ -58,6 +58,8 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
                           fitted, in, out, error);
 }
 
+SCL_FORMULA(formula, PROJECTION_FORMULA("matrix", "x[j]"))
+
 const scl_plugin scullery_plugin = {
     .name = "random_projection",
     .summary = "k random combinations of the columns, which nearly keep distances",
@@ -67,5 +69,5 @@ const scl_plugin scullery_plugin = {
         "sqrt(2/k) (Johnson and Lindenstrauss 1984; sparse: Achlioptas 2003). Nothing is learnt\n"
         "from rows, and nothing is centred or scaled.",
     SCL_STAGE(.flags = SCL_STAGE_HOMOGENEOUS, .arrays = "matrix", .fit = fit,
-              .shape = projection_shape, .apply = apply),
+              .shape = projection_shape, .apply = apply, .formula = formula),
     SCL_INSTANCE(random_projection, options)};

@@ -82,6 +82,10 @@ static scl_status apply_csr(const void *self, const scl_stage_state *fitted,
   return SCL_STATUS_OK;
 }
 
+SCL_FORMULA(formula, "int j;\n"
+                     "for (j = 0; j < cols; j++)\n"
+                     "  out[j] = x[j] / divisor[j];")
+
 const scl_plugin scullery_plugin = {
     .name = "scale",
     .summary = "each column over its largest absolute value, so that zeros stay zeros",
@@ -90,4 +94,4 @@ const scl_plugin scullery_plugin = {
         "[-1, 1], and 0 stays 0. Sparse rows stay sparse, where standardize would make every\n"
         "number of them nonzero. A column of zeros stays. Other rows may go beyond [-1, 1].",
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE | SCL_STAGE_BY_COLUMN, .arrays = "divisor", .fit = fit,
-              .shape = shape, .apply = apply, .apply_csr = apply_csr)};
+              .shape = shape, .apply = apply, .formula = formula, .apply_csr = apply_csr)};

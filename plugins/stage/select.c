@@ -123,6 +123,10 @@ static scl_status take_csr(const void *self, const scl_stage_state *fitted, cons
   return SCL_STATUS_OK;
 }
 
+SCL_FORMULA(formula, "int j;\n"
+                     "for (j = 0; j < width; j++)\n"
+                     "  out[j] = x[(int)columns[j] - 1];")
+
 const scl_plugin scullery_plugin = {
     .name = "select",
     .summary = "some of the columns, in a given order",
@@ -131,5 +135,5 @@ const scl_plugin scullery_plugin = {
         "features. Sparse rows stay sparse.",
     .create = create,
     SCL_STAGE(.flags = SCL_STAGE_HOMOGENEOUS, .arrays = "columns", .fit = fit, .shape = shape,
-              .apply = take, .apply_csr = take_csr),
+              .apply = take, .formula = formula, .apply_csr = take_csr),
     SCL_INSTANCE(select_columns, options)};

@@ -124,6 +124,8 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
                           scl_stage_numbers(fitted, 1), fitted, in, out, error);
 }
 
+SCL_FORMULA(formula, PROJECTION_FORMULA("matrix", "(x[j] - mean[j])"))
+
 const scl_plugin scullery_plugin = {
     .name = "whiten",
     .summary = "uncorrelated columns of variance 1",
@@ -136,5 +138,5 @@ const scl_plugin scullery_plugin = {
         "p:info().components has the variances.",
     .create = create,
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .arrays = "mean|matrix", .fit = fit,
-              .shape = projection_shape, .apply = apply),
+              .shape = projection_shape, .apply = apply, .formula = formula),
     SCL_INSTANCE(whiten, options)};

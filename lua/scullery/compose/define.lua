@@ -42,6 +42,8 @@ local rules = {
     breaks = { test = function(v) return type(v) == "table" or type(v) == "function" end,
       takes = "a list of numbers, or a function of the options that returns one" },
     scale_free = { type = "boolean" }, harmonic = number, two_valued = { type = "table" },
+    formula = { test = function(v) return type(v) == "string" or type(v) == "function" end,
+      takes = "statements of C, or a function of the options that returns them" },
     fan_in = number, fan_out = number, spaces = spaces, tags = text,
     phase = { type = "boolean" } }),
   sampler = declare("sampler", { make = callable, draw = callable, factor = callable,
@@ -329,6 +331,8 @@ define.groups = {}
 ---   two_valued  { low =, high =, zero_is_high = }: phi is low where z < 0, high where z > 0
 ---   spaces    the parameter spaces that it accepts: a list of "dense", "sparse", "threshold",
 ---             "structured" (default: all)
+---   formula   phi as C for p:export: statements that set out[0], ... from z[0], ..., or a function
+---             of o that returns them; a formula in Lua has it by itself where it is arithmetic
 ---   phase, tags   as in scullery/plugin/nonlinearity.h
 ---   check     function(o): raises an error if options contradict each other
 ---   summary, doc, version, author   texts for help

@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local fail = require "scullery.base.fail"
 local keys = require "scullery.base.keys"
 local options = require "scullery.base.options"
+local to_c = require "scullery.compose.formula_in_c"
 
 local formula = {}
 
@@ -16,9 +17,21 @@ for _, name in ipairs{ "abs", "acos", "asin", "atan", "ceil", "cos", "exp", "flo
   functions[name] = math[name]
 end
 
+-- The field `formula` of a nonlinearity: the statement in C, for the options o.
+local function in_c(text)
+  return function(o)
+    local names = { z = "z[0]" }
+    for name, value in pairs(o) do
+      names[name] = type(value) == "number" and ("(%.17g)"):format(value) or nil
+    end
+    local expression = to_c(text, names)
+    return expression and ("out[0] = %s;"):format(expression)
+  end
+end
+
 -- By kind: the fields of a formula f(number, o), by the name of its number.
 local kinds = {
-  nonlinearity = { z = function(f) return { eval = f } end },
+  nonlinearity = { z = function(f, text) return { eval = f, formula = in_c(text) } end },
   sampler = { u = function(f) return { make = f } end },
   kernel = {},
 }
@@ -104,7 +117,7 @@ function formula.fields(kind, text, given)
   end
   table.sort(names)
   local f = compile(text, number, names)
-  local fields = kinds[kind][number](f)
+  local fields = kinds[kind][number](f, text)
   fields.name, fields.options = name or name_of(text), own
   fields.doc = ("%s, with %s%s"):format(text, #names == 0 and "no options" or #names == 1
     and "the option " or "the options ", table.concat(names, ", "))

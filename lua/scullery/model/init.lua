@@ -3,6 +3,7 @@ local dataset = require "scullery.data.dataset"
 local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 require "scullery.model.conformal" -- methods of the class
+require "scullery.model.export" -- a method of the class
 require "scullery.model.pipeline_sums" -- methods of the class
 
 local Dataset, Features = dataset.class, instantiation.features_class

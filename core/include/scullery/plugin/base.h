@@ -23,9 +23,11 @@ _Static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 
 
 #if defined(__GNUC__)
 #define SCL_EXPORT __attribute__((visibility("default")))
+#define SCL_MAY_BE_UNUSED __attribute__((unused))
 #define SCL_PRINTF(format, first) __attribute__((__format__(__printf__, format, first)))
 #else
 #define SCL_EXPORT
+#define SCL_MAY_BE_UNUSED
 #define SCL_PRINTF(format, first)
 #endif
 
@@ -122,5 +124,20 @@ enum {
   SCL_KIND_LOSS
 };
 typedef int32_t scl_kind;
+
+/* A slot `formula` whose text does not depend on options. */
+#define SCL_FORMULA(name, words)                                                                   \
+  SCL_MAY_BE_UNUSED static int name(const void *self, char *text, size_t size) {                   \
+    (void)self;                                                                                    \
+    return scl_write_text(words, text, size);                                                      \
+  }
+/* Copies a text as snprintf does, and returns its length. */
+static inline int scl_write_text(const char *from, char *text, size_t size) {
+  const size_t length = strlen(from), kept = length < size ? length : size - (size > 0);
+  if (size == 0) return (int)length;
+  memcpy(text, from, kept);
+  text[kept] = '\0';
+  return (int)length;
+}
 
 #endif

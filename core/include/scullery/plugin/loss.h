@@ -108,6 +108,8 @@ typedef struct scl_ability_loss_probability {
 typedef struct scl_ability_loss_mean {
   scl_head head;
   void (*mean)(const void *self, size_t count, const double *f, double *out);
+  /* The mean as an expression of C in the double f: as formula of scl_nonlinearity. [any] */
+  int (*formula)(const void *self, char *text, size_t size);
 } scl_ability_loss_mean;
 #define SCL_LEAST_ABILITY_LOSS_MEAN SCL_THROUGH(scl_ability_loss_mean, mean)
 

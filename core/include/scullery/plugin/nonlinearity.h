@@ -44,19 +44,26 @@ typedef struct scl_nonlinearity {
   const char *tags; /* as in scl_shape */
   /* Change the shape, which the host presets from the members above. NULL: no change. [any] */
   scl_status (*shape)(const void *self, scl_shape *out, scl_error *error);
+  /* phi as C, for files that predict without this library. Simple form: an expression of the double
+   * z. General form: statements that set out[0 .. fan_out-1] from z[0 .. fan_in-1]. They use
+   * <math.h>, SCL_PI and SCL_SQRT2 alone. Writes to `text` and returns the length as snprintf does;
+   * 0: no such formula. NULL: none. [any] */
+  int (*formula)(const void *self, char *text, size_t size);
 } scl_nonlinearity;
 #define SCL_LEAST_NONLINEARITY SCL_THROUGH(scl_nonlinearity, apply)
 #define SCL_NONLINEARITY(...) SCL_VTABLE(SCL_KIND_NONLINEARITY, scl_nonlinearity, __VA_ARGS__)
 
-/* The simple form in short (C alone). SCL_LOOPS defines `loop` and `loop_float32` for a phi without
- * options, from phi of the number z; the expression is evaluated for a double z and a float z.
- * SCL_LOOPS_OF takes the host's vector functions. SCL_NONLINEARITY(SCL_RIDGE_LOOPS) declares both
- * loops, on all spaces where z = <w, x> + b:
+/* The simple form in short (C alone). SCL_LOOPS defines `loop`, `loop_float32` and `loop_formula` for
+ * a phi without options, from phi of the number z; the expression is evaluated for a double z and a
+ * float z. SCL_LOOPS_OF takes the host's vector functions. SCL_NONLINEARITY(SCL_RIDGE_LOOPS) declares
+ * both loops, on all spaces where z = <w, x> + b; its formula is declared beside it:
  *   SCL_LOOPS(z <= 0 ? 0 : z)
- *   SCL_LOOPS_OF(exp) */
+ *   SCL_LOOPS_OF(exp)
+ *   SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula) */
 #define SCL_LOOPS(phi)                                                                             \
   SCL_LOOP(loop, double, phi)                                                                      \
-  SCL_LOOP(loop_float32, float, phi)
+  SCL_LOOP(loop_float32, float, phi)                                                               \
+  SCL_FORMULA(loop_formula, #phi)
 #define SCL_LOOP(name, real, phi)                                                                  \
   static void name(const void *self, size_t count, const real *numbers, real *out) {               \
     (void)self;                                                                                    \
@@ -71,7 +78,8 @@ typedef struct scl_nonlinearity {
   }                                                                                                \
   static void loop_float32(const void *self, size_t count, const float *z, float *out) {           \
     ((const scl_base *)self)->host->math->function##f(count, z, out);                              \
-  }
+  }                                                                                                \
+  SCL_FORMULA(loop_formula, #function "(z)")
 #define SCL_RIDGE_LOOPS .spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32
 
 /* ------------------------------------------------------------ abilities */

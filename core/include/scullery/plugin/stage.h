@@ -101,6 +101,12 @@ typedef struct scl_stage {
    * makes rows dense. Stages of the simple form whose shifts are all 0 need none. [any] */
   scl_status (*apply_csr)(const void *self, const scl_stage_state *fitted, const scl_const_csr *in,
                           const scl_csr_block *out, scl_error *error);
+  /* General form: `apply` as C, for files that predict without this library: statements that set
+   * out[0 .. width-1] from x[0 .. cols-1]. Each float64 array of the state is a const double array
+   * of its name, row after row, and NAME_rows and NAME_cols are its sizes; cols, width and sizes are
+   * int. They use <math.h>, SCL_PI and SCL_SQRT2 alone. Writes to `text` and returns the length as
+   * snprintf does; 0: no such formula. NULL: none. The simple form needs none. [any] */
+  int (*formula)(const void *self, char *text, size_t size);
 } scl_stage;
 #define SCL_LEAST_STAGE SCL_THROUGH(scl_stage, column)
 #define SCL_STAGE(...) SCL_VTABLE(SCL_KIND_STAGE, scl_stage, __VA_ARGS__)

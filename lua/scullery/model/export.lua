@@ -1,0 +1,329 @@
+--- Fitted pipelines as one file of C, which predicts without any library: p:export. What plugins
+--- compute comes from their slots `formula`; nothing here knows a plugin.
+local component = require "scullery.compose.component"
+local core = require "scullery.core"
+local fail = require "scullery.base.fail"
+local objects = require "scullery.base.objects"
+local options = require "scullery.base.options"
+local recipe = require "scullery.model.recipe"
+
+local MOST = 3e7 -- numbers in a file
+
+-- ------------------------------------------------------------ pieces of C
+
+-- A text as a string of C: printable ASCII, the rest as octal escapes. "?" is escaped because of
+-- trigraphs.
+local function quoted(text)
+  return '"' .. tostring(text):gsub('[^ !#->@-%[%]-~]', function(c)
+    return ("\\%03o"):format(c:byte())
+  end) .. '"'
+end
+
+-- A text in a comment.
+local function comment(text)
+  return (tostring(text):gsub("%*/", "* /"):gsub("/%*", "/ *"):gsub("[^ -~\n]", "?"))
+end
+
+-- Lines moved by two more columns for each level.
+local function indented(text, level)
+  return (("\n" .. text):gsub("\n([^\n])", "\n" .. ("  "):rep(level or 1) .. "%1"):sub(2))
+end
+
+-- A formula with the constants of the interface as numbers.
+local function with_constants(text)
+  return (text:gsub("%f[%w_]SCL_PI%f[^%w_]", "3.14159265358979323846")
+    :gsub("%f[%w_]SCL_SQRT2%f[^%w_]", "1.41421356237309504880"))
+end
+
+-- An array of the numbers of a matrix, row by row.
+local function array(name, matrix, type)
+  return ("  static const %s %s[] = {\n%s};\n"):format(type or "double", name,
+    core.c_numbers(matrix, type == "float"))
+end
+
+-- ------------------------------------------------------------ stages and features
+
+-- Writer: out = the list of pieces; stem, upper = the names of the file; numbers = how many so far.
+local Pipeline, Writer = recipe.class, {}
+Writer.__index = Writer
+
+function Writer:add(format, ...)
+  self.out[#self.out + 1] = select("#", ...) > 0 and format:format(...) or format
+end
+
+function Writer:count(rows, cols)
+  self.numbers = self.numbers + rows * cols
+  if self.numbers > MOST then
+    fail("a file of C would have more than %.0f numbers; p:save writes models of any size", MOST)
+  end
+end
+
+-- A function of a row stage, called by its name from the chain of steps.
+function Writer:stage(stage, name)
+  local saved, info = core.stage_save(stage), core.stage_info(stage)
+  local text = core.formula(stage)
+  if not text then fail("stage.%s has no formula in C for these options", saved.kind) end
+  self:add("/* stage.%s: %d numbers to %d. */\n", comment(saved.kind), info.cols_in, info.cols_out)
+  self:add("static inline void %s(const double *x, double *out) {\n", name)
+  self:add("  const int cols = %d, width = %d;\n", info.cols_in, info.cols_out)
+  local names = {}
+  for array_name in pairs(saved.arrays or {}) do names[#names + 1] = array_name end
+  table.sort(names)
+  local unused = { "  (void)cols, (void)width" }
+  for _, one in ipairs(names) do
+    local matrix = saved.arrays[one]
+    if not core.is_rows(matrix) then
+      fail("stage.%s has an array '%s' that is not of float64, which a file of C cannot have",
+        saved.kind, one)
+    end
+    self:count(matrix:rows(), matrix:cols())
+    self:add(array(one, matrix))
+    self:add("  const int %s_rows = %d, %s_cols = %d;\n", one, matrix:rows(), one, matrix:cols())
+    unused[#unused + 1] = (", (void)%s, (void)%s_rows, (void)%s_cols"):format(one, one, one)
+  end
+  self:add(table.concat(unused) .. ";\n")
+  self:add(indented(with_constants(text)) .. "\n}\n\n")
+  return info.cols_out
+end
+
+-- The loop of z = <w, x> + b over the parameters w of a space: the text of its arrays, and that of
+-- the sum. W: a row for each parameter: columns (from 1), weights, bias.
+local spaces = {}
+
+function spaces.dense(W, dim, type)
+  return array("w", W:slice(1, W:rows(), 1, dim), type),
+    ("for (j = 0; j < %d; j++)\n  sum += w[row * %d + j] * x[j];"):format(dim, dim)
+end
+
+-- Columns and weights of each parameter; unused places have weight 0 and column 0.
+function spaces.sparse(W, _, type, bias)
+  local slots = (W:cols() - bias) // 2
+  local columns = W:slice(1, W:rows(), 1, slots)
+  local weights = W:slice(1, W:rows(), slots + 1, 2 * slots):copy()
+  for i = 1, W:rows() do
+    for k = 1, slots do if columns:get(i, k) == 0 then weights:set(i, k, 0) end end
+  end
+  columns = columns:map(function(column) return math.max(column - 1, 0) end)
+  return array("columns", columns, "int") .. array("w", weights, type),
+    ("for (j = 0; j < %d; j++)\n  sum += w[row * %d + j] * x[columns[row * %d + j]];"):format(
+      slots, slots, slots)
+end
+
+function spaces.threshold(W, _, type)
+  return array("columns", W:column(1):map(function(column) return column - 1 end), "int")
+    .. array("w", W:column(2), type), "sum += x[columns[row]] - w[row];"
+end
+
+-- The function of the features.
+function Writer:features(map, name)
+  local about, W = core.map_formula(map), core.map_parameters(map)
+  local info, bias = core.map_info(map), about.has_bias and 1 or 0
+  local space = spaces[about.space]
+    or fail("parameters of the space \"%s\" have no formula in C", about.space)
+  local type, dim, T = about.float32 and "float" or "double", info.dim, info.T
+  self:count(W:rows(), W:cols())
+  self:add("/* nonlinearity of %d number%s z to %d feature%s. */\n", about.fan_in,
+    about.fan_in == 1 and "" or "s", about.fan_out, about.fan_out == 1 and "" or "s")
+  local phi = with_constants(about.phi)
+  if about.simple then
+    self:add("static inline double %s_phi(double z) { return %s; }\n\n", self.stem, phi)
+  else
+    self:add("static inline void %s_phi(const double *z, double *out) {\n%s\n}\n\n", self.stem,
+      indented(phi))
+  end
+  local arrays, sum = space(W, dim, type, bias)
+  self:add("/* Features of %d parameters. */\n", T)
+  self:add("static inline void %s(const double *x, double *out) {\n", name)
+  self:add(arrays)
+  if bias == 1 then self:add(array("bias", W:column(W:cols()), type)) end
+  local one = about.scales:min() == about.scales:max()
+  if not one then self:add(array("scale", about.scales)) end
+  local scale = one and core.c_numbers(about.scales:slice(1, 1, 1, 1)):match "[^,]+" or "scale[t]"
+  self:add("  int t, k, j;\n  for (t = 0; t < %d; t++) {\n    double z[%d], y[%d];\n", T,
+    about.fan_in, about.fan_out)
+  self:add("    for (k = 0; k < %d; k++) {\n      const int row = k * %d + t;\n", about.fan_in, T)
+  self:add("      double sum = %s;\n", bias == 1 and "bias[row]" or "0")
+  self:add("%s\n      z[k] = sum;\n    }\n", indented(sum, 3))
+  self:add(about.simple and ("    y[0] = %s_phi(z[0]);\n"):format(self.stem)
+    or ("    %s_phi(z, y);\n"):format(self.stem))
+  self:add("    for (k = 0; k < %d; k++) out[k * %d + t] = %s * y[k];\n  }\n  (void)j;\n}\n\n",
+    about.fan_out, T, scale)
+  return T * about.fan_out
+end
+
+-- ------------------------------------------------------------ predictions
+
+-- model_decide: the chain of steps { function, width }, then scores = (f - pilot) W + intercept.
+function Writer:decide(f, steps)
+  local W, c = f.weights, f.weights:cols()
+  self:count(W:rows(), W:cols())
+  self:add("/* The %s_SCORES scores of a row of %s_COLUMNS numbers. */\n", self.upper, self.upper)
+  self:add("static inline void %s_decide(const double *x, double *scores) {\n", self.stem)
+  self:add(array("weights", W) .. array("intercept", f.intercept))
+  if f.pilot then self:add(array("pilot", f.pilot)) end
+  local from = "x"
+  for i, step in ipairs(steps) do self:add("  double rows_%d[%d];\n", i, step[2]) end
+  self:add("  int i, k;\n")
+  for i, step in ipairs(steps) do
+    self:add("  %s(%s, rows_%d);\n", step[1], from, i)
+    from = "rows_" .. i
+  end
+  self:add("  for (k = 0; k < %d; k++) scores[k] = intercept[k];\n", c)
+  self:add("  for (i = 0; i < %d; i++)\n    for (k = 0; k < %d; k++)\n", W:rows(), c)
+  self:add("      scores[k] += %s * weights[i * %d + k];\n}\n\n",
+    f.pilot and ("(%s[i] - pilot[i])"):format(from) or from .. "[i]", c)
+end
+
+-- Names as a function of their place.
+function Writer:names(title, names, what)
+  if not names then return end
+  local list = {}
+  for i, name in ipairs(names) do list[i] = quoted(name) end
+  self:add("/* %s, j from 0. */\n", what)
+  self:add("static inline const char *%s_%s(int j) {\n", self.stem, title)
+  self:add("  static const char *const names[] = {\n    ")
+  self:add(table.concat(list, ",\n    ") .. "};\n")
+  self:add("  return names[j];\n}\n\n")
+end
+
+-- The formula of the mean of a loss, of a model whose predictions are means; nil without.
+local function mean_of(f)
+  if not f.means then return nil end
+  for _, value in pairs(component.options(f.solver, {})) do
+    if component.is(value, "loss") then
+      local text = core.formula(component.instance(value))
+      if text then return with_constants(text) end
+      fail("the means of loss.%s have no formula in C", value.name)
+    end
+  end
+  return fail("the means of solver.%s have no formula in C", f.solver.name)
+end
+
+-- Values of a regression: means of scores, and transformed targets back.
+function Writer:values(f)
+  local c, mean, form = f.weights:cols(), mean_of(f), f.form
+  self:add("/* values[0 .. %s_SCORES-1], the predictions of a row. */\n", self.upper)
+  self:add("static inline void %s_predict(const double *x, double *values) {\n", self.stem)
+  if form then
+    self:add(array("mean", core.matrix{ form.mean }) .. array("scale", core.matrix{ form.scale }))
+  end
+  self:add("  int k;\n  %s_decide(x, values);\n  for (k = 0; k < %d; k++) {\n", self.stem, c)
+  self:add("    double f = values[k];\n")
+  if mean then self:add("    f = %s;\n", mean) end
+  if form then self:add("    f = f * scale[k] + mean[k];\n") end
+  if form and form.log then self:add("    f = exp(f);\n") end
+  self:add("    values[k] = f;\n  }\n}\n\n")
+end
+
+-- The class of a classification, and its probabilities by Platt's sigmoids where it has some.
+function Writer:classes(f)
+  local stem, count, c = self.stem, #f.classes, f.weights:cols()
+  self:names("class", f.classes, "The label of class j")
+  self:add("/* The class, from 0: of the largest score, or the second of two at 0 and above. */\n")
+  self:add("static inline int %s_predict(const double *x) {\n  double scores[%d];\n", stem, c)
+  if count == 2 then
+    self:add("  %s_decide(x, scores);\n  return scores[0] >= 0;\n}\n\n", stem)
+  else
+    self:add("  int k, best = 0;\n  %s_decide(x, scores);\n", stem)
+    self:add("  for (k = 1; k < %d; k++)\n    if (scores[k] > scores[best]) best = k;\n", count)
+    self:add("  return best;\n}\n\n")
+  end
+  local calibration = f.calibration
+  if not (calibration and calibration.sigmoids) then return end
+  self:add("/* p[0 .. %s_CLASSES-1], the probabilities of the classes (Platt's sigmoids). */\n",
+    self.upper)
+  self:add("static inline void %s_probabilities(const double *x, double *p) {\n", stem)
+  self:add(array("slope", core.matrix{ calibration.slopes }))
+  self:add(array("offset", core.matrix{ calibration.offsets }))
+  self:add("  double scores[%d]%s;\n", c, count > 2 and ", sum = 0" or "")
+  self:add("%s  %s_decide(x, scores);\n", count > 2 and "  int k;\n" or "", stem)
+  if count == 2 then
+    self:add("  p[1] = 1 / (1 + exp(slope[0] * scores[0] + offset[0]));\n")
+    self:add("  p[0] = 1 / (1 + exp(-(slope[0] * scores[0] + offset[0])));\n}\n\n")
+  else
+    self:add("  for (k = 0; k < %d; k++) {\n", count)
+    self:add("    p[k] = 1 / (1 + exp(slope[k] * scores[k] + offset[k]));\n    sum += p[k];\n  }\n")
+    self:add("  for (k = 0; k < %d; k++) p[k] = sum > 0 ? p[k] / sum : 1.0 / %d;\n", count, count)
+    self:add("}\n\n")
+  end
+end
+
+-- ------------------------------------------------------------ the file
+
+-- The name of the functions from that of the file.
+local function stem_of(path)
+  local name = path:match "([^/]*)$"
+  local stem = name:match "^(.+)%.h$"
+  if not stem then
+    fail("writes a file of C, model.h, and got %s; p:save writes models to load again",
+      options.show(path))
+  end
+  stem = stem:gsub("[^%w_]", "_")
+  if stem:find "^%d" then
+    fail("functions are named by the file, and %s begins with a digit", options.show(name))
+  end
+  return stem
+end
+
+local function check(f)
+  if f.encoder then fail("a pipeline of sc.text takes texts, and a file of C takes numbers") end
+  if f.learnt then
+    fail("solver.%s keeps a model of its own, which has no formula in C", f.solver.name)
+  end
+end
+
+-- The comment at the top.
+local function head(w, f)
+  local what = f.task == "classification" and ("%d classes"):format(#f.classes) or "regression"
+  local single = f.map_info and f.map_info.dtype == "float32"
+  w:add("/* %s: a model of %d columns, %s, trained on %d rows.\n", comment(w.name), f.dim, what,
+    f.n)
+  w:add(" * Written by Scullery %s. It needs <math.h> alone, in C and in C++.%s */\n", core.version,
+    single and "\n * The model has float32 features, which are computed in double here: scores \z
+      agree to the\n * rounding of float32." or "")
+  w:add("#ifndef %s_H\n#define %s_H\n\n#include <math.h>\n\n", w.upper, w.upper)
+  w:add("#define %s_COLUMNS %d\n#define %s_SCORES %d\n", w.upper, f.dim, w.upper, f.weights:cols())
+  if f.classes then w:add("#define %s_CLASSES %d\n", w.upper, #f.classes) end
+  w:add("\n")
+end
+
+local function run(self, path)
+  if type(path) ~= "string" or path == "" then
+    fail("takes the path of a file, and got %s", options.show(path))
+  end
+  local f, stem = self.fitted, stem_of(path)
+  check(f)
+  local w = setmetatable({ out = {}, numbers = 0, stem = stem, upper = stem:upper(),
+    name = path:match "[^/]*$" }, Writer)
+  head(w, f)
+  w:names("column", f.names, "The name of column j")
+  local steps = {}
+  local function step(title, method, part)
+    local name = ("%s_%s"):format(stem, title)
+    steps[#steps + 1] = { name, w[method](w, part, name) }
+  end
+  for i, stage in ipairs(f.stages) do step("stage_" .. i, "stage", stage) end
+  if f.map then step("features", "features", f.base or f.map) end
+  for i, stage in ipairs(f.after or {}) do step("after_" .. i, "stage", stage) end
+  w:decide(f, steps)
+  if f.task == "classification" then w:classes(f) else w:values(f) end
+  w:add("#endif\n")
+  core.write_text(path, table.concat(w.out))
+end
+
+--- p:export("model.h"): writes the fitted pipeline as one file of C, which predicts without any
+--- library: static inline functions named by the file, complete or not at all. model_decide(x,
+--- scores) computes MODEL_SCORES scores of a row of MODEL_COLUMNS doubles, as p:decision does;
+--- model_predict(x) returns the class from 0 to MODEL_CLASSES - 1, and model_class(k) its label; of
+--- a regression model_predict(x, values) writes the values. There is model_probabilities(x, p) after
+--- p:calibrate{} with Platt's sigmoids, and model_column(j) where columns have names. The file is C11
+--- and C++, and needs <math.h>; rows and features lie on the stack, 8 bytes for each number.
+---
+--- Stages, nonlinearities and losses need a formula in C (the slot `formula` of their plugins).
+--- Others are refused by name: kernels, solvers that keep a model of their own, texts, features of
+--- whole numbers. Scores agree with p:decision within rounding.
+function Pipeline:export(path)
+  recipe.fitted(self, "pipeline:export", true)
+  return objects.call("pipeline:export", run, self, path)
+end
+
