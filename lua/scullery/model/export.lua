@@ -312,16 +312,18 @@ local function run(self, path)
 end
 
 --- p:export("model.h"): writes the fitted pipeline as one file of C, which predicts without any
---- library: static inline functions named by the file, complete or not at all. model_decide(x,
---- scores) computes MODEL_SCORES scores of a row of MODEL_COLUMNS doubles, as p:decision does;
---- model_predict(x) returns the class from 0 to MODEL_CLASSES - 1, and model_class(k) its label; of
---- a regression model_predict(x, values) writes the values. There is model_probabilities(x, p) after
---- p:calibrate{} with Platt's sigmoids, and model_column(j) where columns have names. The file is C11
---- and C++, and needs <math.h>; rows and features lie on the stack, 8 bytes for each number.
+--- library: static inline functions named by the file, complete or not at all.
 ---
---- Stages, nonlinearities and losses need a formula in C (the slot `formula` of their plugins).
---- Others are refused by name: kernels, solvers that keep a model of their own, texts, features of
---- whole numbers. Scores agree with p:decision within rounding.
+---   model_decide(x, scores)      the MODEL_SCORES scores of MODEL_COLUMNS doubles, as p:decision
+---   model_predict(x)             the class, from 0 to MODEL_CLASSES - 1; model_class(k): its label
+---   model_predict(x, values)     of a regression: the values, as p:predict
+---   model_probabilities(x, p)    after p:calibrate{} with Platt's sigmoids
+---   model_column(j)              the name of a column, where columns have names
+---
+--- The file is C11 and C++, and needs <math.h>; a row's numbers after each stage lie on the stack, 8
+--- bytes for each. Stages, nonlinearities and losses need a formula in C (the slot `formula` of
+--- their plugins). Others are refused by name: kernels, solvers that keep a model of their own,
+--- texts, features of whole numbers. Scores agree with p:decision within rounding.
 function Pipeline:export(path)
   recipe.fitted(self, "pipeline:export", true)
   return objects.call("pipeline:export", run, self, path)
