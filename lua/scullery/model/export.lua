@@ -114,8 +114,33 @@ function spaces.threshold(W, _, type)
     .. array("w", W:column(2), type), "sum += x[columns[row]] - w[row];"
 end
 
--- The function of the features.
+-- The function of the features: of a union those of its parts, side by side.
 function Writer:features(map, name)
+  local parts, calls, width = core.map_parts(map), {}, 0
+  if not parts then return self:plain_features(map, name) end
+  for i, part in ipairs(parts) do
+    local own = ("%s_%d"):format(name, i)
+    local count = self:plain_features(part.map, own)
+    local list, from = part.columns, "x"
+    local lines = { ("  for (k = 0; k < %d; k++) out[%d + k] *= %.17g;\n"):format(count, width,
+      part.scale) }
+    if list then
+      local places = {}
+      for k, column in ipairs(list) do places[k] = column - 1 end
+      table.insert(lines, 1, array("columns", core.matrix{ places }, "int"))
+      table.insert(lines, 2, ("  double row[%d];\n"):format(#list))
+      table.insert(lines, 3, ("  for (k = 0; k < %d; k++) row[k] = x[columns[k]];\n"):format(#list))
+      from = "row"
+    end
+    table.insert(lines, #lines, ("  %s(%s, out + %d);\n"):format(own, from, width))
+    calls[i], width = "  {\n" .. indented(table.concat(lines)) .. "  }\n", width + count
+  end
+  self:add("static inline void %s(const double *x, double *out) {\n  int k;\n", name)
+  self:add(table.concat(calls) .. "}\n\n")
+  return width
+end
+
+function Writer:plain_features(map, name)
   local about, W = core.map_formula(map), core.map_parameters(map)
   local info, bias = core.map_info(map), about.has_bias and 1 or 0
   local space = spaces[about.space]
@@ -126,9 +151,9 @@ function Writer:features(map, name)
     about.fan_in == 1 and "" or "s", about.fan_out, about.fan_out == 1 and "" or "s")
   local phi = with_constants(about.phi)
   if about.simple then
-    self:add("static inline double %s_phi(double z) { return %s; }\n\n", self.stem, phi)
+    self:add("static inline double %s_phi(double z) { return %s; }\n\n", name, phi)
   else
-    self:add("static inline void %s_phi(const double *z, double *out) {\n%s\n}\n\n", self.stem,
+    self:add("static inline void %s_phi(const double *z, double *out) {\n%s\n}\n\n", name,
       indented(phi))
   end
   local arrays, sum = space(W, dim, type, bias)
@@ -144,8 +169,8 @@ function Writer:features(map, name)
   self:add("    for (k = 0; k < %d; k++) {\n      const int row = k * %d + t;\n", about.fan_in, T)
   self:add("      double sum = %s;\n", bias == 1 and "bias[row]" or "0")
   self:add("%s\n      z[k] = sum;\n    }\n", indented(sum, 3))
-  self:add(about.simple and ("    y[0] = %s_phi(z[0]);\n"):format(self.stem)
-    or ("    %s_phi(z, y);\n"):format(self.stem))
+  self:add(about.simple and ("    y[0] = %s_phi(z[0]);\n"):format(name)
+    or ("    %s_phi(z, y);\n"):format(name))
   self:add("    for (k = 0; k < %d; k++) out[k * %d + t] = %s * y[k];\n  }\n  (void)j;\n}\n\n",
     about.fan_out, T, scale)
   return T * about.fan_out
@@ -320,8 +345,8 @@ end
 ---   model_probabilities(x, p)    after p:calibrate{} with Platt's sigmoids
 ---   model_column(j)              the name of a column, where columns have names
 ---
---- The file is C11 and C++, and needs <math.h>; a row's numbers after each stage lie on the stack, 8
---- bytes for each. Stages, nonlinearities and losses need a formula in C (the slot `formula` of
+--- The file is C11 and C++, and needs <math.h>; a row's numbers after each stage are on the stack,
+--- 8 bytes each. Stages, nonlinearities and losses need a formula in C (the slot `formula` of
 --- their plugins). Others are refused by name: kernels, solvers that keep a model of their own,
 --- texts, features of whole numbers. Scores agree with p:decision within rounding.
 function Pipeline:export(path)
