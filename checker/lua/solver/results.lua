@@ -264,8 +264,8 @@ end
 
 -- ---------------------------------------------------------------- a constant
 
--- Moved columns and moved targets: the solution moves with them.
-local function moves(t, component, case)
+-- Moved columns and moved targets, by these numbers: the solution moves with them.
+local function moves(t, component, case, offsets)
   local problem = case.problem
   local fit = problems.solved(t, component, problem, case.label)
   if fit.status == "stopped" then return end -- another path, of which it claims nothing
@@ -277,7 +277,7 @@ local function moves(t, component, case)
         %s", case.label, what)
   end
   if not problem.T then move("all columns + 2", { X = problem.X + 2, Z = problem.Z + 2 }, 0) end
-  for _, by in ipairs(problem.classes == 0 and { 5, 1000.25 } or {}) do
+  for _, by in ipairs(problem.classes == 0 and offsets or {}) do
     move(("targets + %g"):format(by), { Y = problem.Y + by }, by)
   end
 end
@@ -285,12 +285,15 @@ end
 local function intercept(t)
   local option = problems.option(t, "role", "intercept")
   if not option then t:skip("it has no option for a constant (SCL_ROLE_INTERCEPT)") end
+  -- far in the first variant alone: small steps take all iterations to get there
+  local offsets = { 5, 1000.25 }
   for one in problems.variants(t) do
     local component = t.subject:make(problems.with(one.given, { [option.name] = true }))
     for _, case in ipairs(one.cases) do
       local told = problems.solve(component, case.problem)
-      if not problems.refused(told) then moves(t, component, case) end
+      if not problems.refused(told) then moves(t, component, case, offsets) end
     end
+    offsets = { 5 }
   end
 end
 
