@@ -485,6 +485,7 @@ static scl_typed edit_statement(void) {
   int count = 0;
   (void)el_set(self.editor, EL_PREP_TERM, 1); /* keys are keys before the prompt is seen */
   (void)fputs("\033[?2004h", stdout);         /* pasted text comes in brackets */
+  if (self.colour) scl_paint_fresh_line();
   (void)fflush(stdout);
   use_locale(true);
   const char *text = el_gets(self.editor, &count);

@@ -38,6 +38,12 @@ static void move(int rows, int column) {
   if (column > 0) (void)printf("\033[%dC", column);
 }
 
+void scl_paint_fresh_line(void) {
+  struct winsize size;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return;
+  (void)printf("%*s\r\033[K", size.ws_col - 1, "");
+}
+
 void scl_paint(EditLine *editor, const char *coloured, int first) {
   const LineInfoW *line = el_wline(editor);
   layout at = {0};

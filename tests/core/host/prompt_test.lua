@@ -63,6 +63,12 @@ function TestPrompt:test_words_and_brackets_have_colours_as_they_are_typed()
   lu.assertNotStrContains(shown, "\27[36m")
 end
 
+function TestPrompt:test_the_prompt_begins_a_row_after_output_without_a_newline()
+  local _, shown = play{ [[type !printf xyz\r]], [[wait xyz]], [[wait > ]], [[type 5 * 5\r]],
+    [[wait 25]], [[type \x04]], "end" }
+  lu.assertStrMatches(shown, ".*xyz[^\n]*" .. (" "):rep(79) .. "\r\27%[K[^\n]*> .*5.*")
+end
+
 function TestPrompt:test_ctrl_c_also_clears_the_lines_below_the_cursor()
   local _, shown = play{ [[type do\r]], [[type local x = 1]], [[type \x1b[A\x1b[A]], [[wait = 1]],
     [[type \x03]], [[type 7 * 8\r]], [[wait 56]], [[type \x04]], "end" }
