@@ -64,6 +64,8 @@ local function reference_of(list, larger, to)
   return to == "first" and 1 or best
 end
 
+local ROUNDING = 1e-14 -- of the scores: smaller differences are rounding errors
+
 --- paired.new{ names =, values =, score =, larger =, to =, mean =, ratio =, title =, subject =,
 --- notes = }: the comparison. names: of the candidates; values[i][j]: the score of candidate i in
 --- fold or repetition j, the same j for all. larger: true if larger is better. to: "best" or
@@ -78,10 +80,15 @@ function paired.new(given)
   local reference = self[reference_of(self, given.larger, given.to)]
   for _, one in ipairs(self) do
     if one ~= reference then
-      local differences = {}
-      for j, value in ipairs(one.values) do differences[j] = value - reference.values[j] end
+      local differences, rounding = {}, 0
+      for j, value in ipairs(one.values) do
+        differences[j] = value - reference.values[j]
+        rounding = math.max(rounding, ROUNDING * math.abs(value))
+      end
       local freedom
       one.difference, one.error, freedom = mean(differences)
+      if math.abs(one.difference) < rounding then one.difference = 0 end
+      if one.error and one.error < rounding then one.error = 0 end
       one.t, one.p = test(one.difference, one.error, freedom)
     end
   end

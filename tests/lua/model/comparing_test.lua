@@ -47,6 +47,18 @@ function TestTheBestComesFirst()
   lu.assertStrContains(tostring(found), "good")
 end
 
+-- 0.11 - 0.01 and 0.12 - 0.02 differ by a rounding error, which is no spread.
+function TestRoundingIsNoDifference()
+  local paired = require "scullery.metrics.paired"
+  local function compared(other)
+    return paired.new{ names = { "a", "b" }, values = { { 0.11, 0.12, 0.13 }, other },
+      score = "error", larger = false, mean = paired.corrected(0), subject = "m" }
+  end
+  local found = compared{ 0.11 + 0.1, 0.12 + 0.1, 0.13 + 0.1 }
+  lu.assertEquals({ found[2].error, found[2].t, found[2].p }, { 0, math.huge, 0 })
+  lu.assertEquals(compared{ 0.11 + 1e-17, 0.12, 0.13 }[2].difference, 0)
+end
+
 -- Options that a fit or a search chooses are chosen without the fold that judges them.
 function TestChoicesDoNotSeeTheFold()
   local small = ds:sample{ rows = 120, seed = 1 }
