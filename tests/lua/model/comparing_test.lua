@@ -49,7 +49,6 @@ end
 
 -- 0.11 - 0.01 and 0.12 - 0.02 differ by a rounding error, which is no spread.
 function TestRoundingIsNoDifference()
-  local paired = require "scullery.metrics.paired"
   local function compared(other)
     return paired.new{ names = { "a", "b" }, values = { { 0.11, 0.12, 0.13 }, other },
       score = "error", larger = false, mean = paired.corrected(0), subject = "m" }
