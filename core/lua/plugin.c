@@ -102,7 +102,7 @@ static int plugin_settings(lua_State *L) {
  * once, or nil, sparse_path_option = the same on sparse rows, penalty = "none", "l2", "l1", "box" or
  * "rkhs", wants_intercept = whether it fits a
  * constant, makes_models = whether its models are not linear in the features, has_loss = whether it
- * states its loss, gives_means = whether that turns scores of a regression into means, by_sums =
+ * states its loss, outputs = how many scores it makes of each target, gives_means = whether that turns scores of a regression into means, by_sums =
  * whether it solves from the sums over rows alone, shares_tiles = whether processes can share its
  * matrices, reads_csr = whether it reads compressed sparse rows } */
 static int solver_facts(lua_State *L) {
@@ -117,6 +117,7 @@ static int solver_facts(lua_State *L) {
       L, {"path_option", scl_solver_path_sparse_only(solver) ? NULL : path},
       {"sparse_path_option", path},
       {"penalty", (unsigned)penalty < sizeof names / sizeof *names ? names[penalty] : "none"});
+  SCL_LUA_INTEGERS(L, {"outputs", scl_solver_outputs(solver)});
   SCL_LUA_BOOLEANS(
       L, {"wants_intercept", scl_solver_wants_intercept(solver)},
       {"makes_models", scl_solver_makes_models(solver)}, {"has_loss", scl_solver_has_loss(solver)},

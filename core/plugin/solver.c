@@ -409,6 +409,16 @@ scl_status scl_solver_means(const scl_instance *solver, size_t c, const double *
   return scl_call_leave(&call, SCL_STATUS_OK);
 }
 
+size_t scl_solver_outputs(const scl_instance *solver) {
+  const scl_ability_loss *loss = loss_of(solver);
+  scl_call call;
+  if (loss == NULL || !SCL_HAS(loss, outputs) || loss->outputs == NULL ||
+      !scl_call_begin(&call, solver->component, "outputs", NULL))
+    return 1;
+  const size_t outputs = loss->outputs(solver->self);
+  return scl_call_end(&call) && outputs > 0 ? outputs : 1;
+}
+
 bool scl_solver_gives_means(const scl_instance *solver) {
   const double score = 0;
   double mean;

@@ -1,18 +1,13 @@
 /* Half the deviance of gamma-distributed sizes with mean exp f:
  *   l(f, y) = y exp(-f) + f - 1 - log y = exp d - 1 - d, d = log y - f
  *   l*(s)   = u log u - u + 1 + s log y, u = 1 - s >= 0 */
+#include "shared/deviances.h"
 #include "shared/loss_slots.h"
 
-static double conjugate_of(double s, double y) {
-  const double u = 1 - s;
-  if (u < 0) return INFINITY;
-  return (u > 0 ? u * log(u) - u : 0) + 1 + s * log(y);
-}
-
-SCL_LOSS_LOOP(value, expm1(log(y) - f) - (log(y) - f))
-SCL_LOSS_LOOP(slope, -expm1(log(y) - f))
-SCL_LOSS_LOOP(curvature, exp(log(y) - f))
-SCL_LOSS_LOOP(conjugate, conjugate_of(f, y))
+SCL_LOSS_LOOP(value, deviance_value(2, f, y))
+SCL_LOSS_LOOP(slope, deviance_slope(2, f, y))
+SCL_LOSS_LOOP(curvature, deviance_curvature(2, f, y))
+SCL_LOSS_LOOP(conjugate, deviance_conjugate(2, f, y))
 LOSS_MEAN(exp(f))
 
 const scl_plugin scullery_plugin = {

@@ -1,24 +1,13 @@
 /* Half the deviance of Poisson counts with mean exp f:
  *   l(f, y) = exp f - y f + y log y - y = y (exp d - 1 - d), d = f - log y;  exp f for y = 0
  *   l*(s)   = u log(u/y) - s + s log y, u = s + y >= 0;  u log u - u for y = 0 */
+#include "shared/deviances.h"
 #include "shared/loss_slots.h"
 
-static double deviance(double f, double y) {
-  const double d = f - log(y);
-  return y > 0 ? y * (expm1(d) - d) : exp(f);
-}
-
-static double conjugate_of(double s, double y) {
-  const double u = s + y;
-  if (u < 0) return INFINITY;
-  if (u == 0) return y > 0 ? y - y * log(y) : 0;
-  return y > 0 ? u * log(u / y) - s + s * log(y) : u * log(u) - u;
-}
-
-SCL_LOSS_LOOP(value, deviance(f, y))
-SCL_LOSS_LOOP(slope, y > 0 ? y * expm1(f - log(y)) : exp(f))
-SCL_LOSS_LOOP(curvature, exp(f))
-SCL_LOSS_LOOP(conjugate, conjugate_of(f, y))
+SCL_LOSS_LOOP(value, deviance_value(1, f, y))
+SCL_LOSS_LOOP(slope, deviance_slope(1, f, y))
+SCL_LOSS_LOOP(curvature, deviance_curvature(1, f, y))
+SCL_LOSS_LOOP(conjugate, deviance_conjugate(1, f, y))
 LOSS_MEAN(exp(f))
 
 const scl_plugin scullery_plugin = {

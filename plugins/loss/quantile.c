@@ -1,6 +1,7 @@
 /* The loss of quantiles (Koenker and Bassett 1978), with r = y - f:
  *   l(f, y) = tau r for r >= 0, else (tau - 1) r
  *   l*(s)   = s y for -tau <= s <= 1 - tau */
+#include "shared/deviances.h"
 #include "shared/loss_slots.h"
 
 typedef struct quantile {
@@ -19,10 +20,10 @@ static scl_status quantile_facts(const void *self, scl_loss_facts *out, scl_erro
   return SCL_STATUS_OK;
 }
 
-SCL_LOSS_LOOP(value, fmax(tau_of(self) * (y - f), (tau_of(self) - 1) * (y - f)))
-SCL_LOSS_LOOP(slope, f<y ? -tau_of(self) : f> y ? 1 - tau_of(self) : 0)
-SCL_LOSS_LOOP(conjugate, f<-tau_of(self) || f> 1 - tau_of(self) ? INFINITY : f * y)
-LOSS_PROXIMAL(fmin(fmax(y, z - t * (1 - tau_of(self))), z + t * tau_of(self)))
+SCL_LOSS_LOOP(value, pinball_value(tau_of(self), 1 - tau_of(self), f, y))
+SCL_LOSS_LOOP(slope, pinball_slope(tau_of(self), 1 - tau_of(self), f, y))
+SCL_LOSS_LOOP(conjugate, pinball_conjugate(tau_of(self), 1 - tau_of(self), f, y))
+LOSS_PROXIMAL(pinball_proximal(tau_of(self), 1 - tau_of(self), z, y, t))
 
 const scl_plugin scullery_plugin = {
     .name = "quantile",

@@ -212,6 +212,15 @@ local function match_classes(self, ds, f)
   return count
 end
 
+--- matching.repeated(y, count): each column of y count times in a row.
+function matching.repeated(y, count)
+  local columns = {}
+  for j = 1, y:cols() do
+    for _ = 1, count do columns[#columns + 1] = y:column(j) end
+  end
+  return core.hcat(table.unpack(columns))
+end
+
 -- Makes the copy `self` a data set for a regression; raises an error for another number of targets
 -- than that of the model f.
 local function match_targets(self, ds, f)
@@ -220,6 +229,10 @@ local function match_targets(self, ds, f)
   end
   self.task, self.classes = f.task, nil
   local targets = ds.X and ds.y:cols() or select(3, core.source_size(ds.source))
+  if f.outputs and ds.y and targets * f.outputs == f.targets then
+    self.y = matching.repeated(ds.y, f.outputs)
+    return
+  end
   if targets ~= f.targets then
     fail("the data set has %d targets where the model has %d", targets, f.targets)
   end

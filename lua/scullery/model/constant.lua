@@ -85,7 +85,10 @@ function constant.note(p, ds)
   local facts = core.solver_facts(component.instance(p.fitted.solver))
   local n, d = ds:size()
   if not ds.X or not ds.y or n == 0 then return nil end
-  if ds.task == "regression" and facts.has_loss and not facts.gives_means then return nil end
+  if ds.task == "regression" and facts.has_loss
+    and (not facts.gives_means or facts.outputs > 1) then
+    return nil
+  end
   local few, all = FEW, ALL
   if facts.makes_models then
     few = math.max(LEAST, math.min(FEW, PRODUCTS // (n * d)))

@@ -27,7 +27,9 @@ local CLIPPED = 1e-4
 local function model_of(self, source_size, prepared, fields)
   local n, d = source_size[1], source_size[2]
   local means = fields.solver and criteria.means(fields.solver, fields.task) ~= nil or nil
-  return model.new{ means = means, stages = prepared.stages, map = prepared.map,
+  local outputs = target_form.outputs(fields.solver, fields.task)
+  return model.new{ means = means, outputs = outputs > 1 and outputs or nil,
+    stages = prepared.stages, map = prepared.map,
     base = prepared.base, after = prepared.after, origin = prepared.origin,
     seconds = prepared.seconds,
     components = prepared.components, relevance = prepared.relevance, features = self.features,
@@ -244,7 +246,7 @@ function fitting.run(self, ds, o)
   local tiles = plan.tiles(self, ds, o.tiles)
   plan.refuse(self, ds, false, tiles)
   local stored <close> = checkpoint.open("pipeline:fit", self, ds, o, "fit")
-  ds = target_form.learn(self.target, ds)
+  ds = target_form.learn(self.target, ds, self.solver)
   local p, prepared, solver, result, chosen = progress.watched("pipeline:fit", watching, learn,
     self, ds, stored, o.budget, tiles)
   return fitting.keep(self, ds, prepared, solver, result, p.features, chosen)

@@ -319,7 +319,8 @@ local function cross_validate(self, data, o)
   if recipe.is_searched(self) then
     error("an option is sc.choose{...}: p:search(ds, { folds = 5 }) tries its values", 0)
   end
-  local ds = target_form.learn(self.target, recipe.encoded(self, dataset.coerce(data)))
+  local ds = target_form.learn(self.target, recipe.encoded(self, dataset.coerce(data)),
+    self.solver)
   if o.repeats > 1 and math.type(o.folds) ~= "integer" then
     error("option 'repeats' draws new folds each time, and goes with a number of folds", 0)
   end

@@ -65,7 +65,8 @@ local fields_form = { task = "string?", classes = "table?", seconds = "table", r
   schema = "table?", names = "table?", block = "integer?", dtype = "string?", n = "integer",
   dim = "integer", targets = "integer?", calibration = "table?", weighted = "boolean?",
   components = "table?", relevance = "userdata?", chosen = "string?", open = "table?",
-  growth = "table?", form = "table?", means = "boolean?", interval = "table?" }
+  growth = "table?", form = "table?", means = "boolean?", outputs = "integer?",
+  interval = "table?" }
 
 local report_form = { status = "string?", iterations = "number?", gap = "number?",
   residual = "number?", tolerance = "number?", jitter = "number?", loss = "number?",

@@ -444,7 +444,7 @@ local function run_whole(self, data, o, refuse)
   if folds then judging.check_folds(ds, folds, o.judged) end
   if refuse then refuse(self, ds, o) end
   local stored <close> = checkpoint.open("pipeline:search", self, ds, o, work_of(o, folds))
-  local learnt = target_form.learn(self.target, ds)
+  local learnt = target_form.learn(self.target, ds, self.solver)
   local source, coded
   if not core.is_texts(learnt.X) then source, coded = dataset.source_of_targets(learnt) end
   local runs, planned = plan(self, learnt, o, stored)

@@ -4,7 +4,9 @@
 --- transformed by the engine as they are read (core/model/target_form.h), which also undoes it in
 --- predicted values.
 local core = require "scullery.core"
+local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
+local matching = require "scullery.data.matching"
 local options = require "scullery.base.options"
 
 local target_form = {}
@@ -68,6 +70,17 @@ function target_form.apply(form, ds)
   local made = dataset.with(ds, { form = form,
     y = ds.y and scaled(form.log and logarithms(ds.y) or ds.y, form),
     source = ds.source and core.formed_source(ds.source, form) })
+  original[made] = original[ds] or ds
+  return made
+end
+
+-- The data set with each target once for each output of the solver.
+local function repeated(ds, count)
+  if not ds.y then
+    error(("the solver makes %d values of each target, and takes rows in memory: fit a stream for \z
+      one value at a time"):format(count), 0)
+  end
+  local made = dataset.with(ds, { y = matching.repeated(ds.y, count) })
   original[made] = ds
   return made
 end
@@ -109,11 +122,22 @@ local function standardize(form, ds)
   end
 end
 
---- target_form.learn(given, ds): learns the form that the option `given` asks for from the targets
+--- target_form.outputs(solver, task): how many values the solver predicts of each target of a
+--- regression.
+function target_form.outputs(solver, task)
+  if not solver or task ~= "regression" then return 1 end
+  return core.solver_facts(component.instance(solver)).outputs
+end
+
+--- target_form.learn(given, ds, solver): repeats each target as often as the solver predicts values
+--- of it (target_form.outputs); then learns the form that the option `given` asks for from the
+--- targets
 --- of ds (means and standard deviations, for which a stream is read once), and applies it; ds
 --- itself without the option. Raises an error for a classification, and for the logarithm of a
 --- target of 0 or less.
-function target_form.learn(given, ds)
+function target_form.learn(given, ds, solver)
+  local count = target_form.outputs(solver, ds.task)
+  if count > 1 then ds = repeated(ds, count) end
   if given == nil then return ds end
   if ds.task ~= "regression" then
     error("option 'target' of the pipeline transforms the targets of a regression, and this is a \z

@@ -306,6 +306,9 @@ typedef struct scl_ability_loss {
   /* Regressions. out (c numbers) = the means of the targets at the scores f, which are then what
    * the user gets as predictions. NULL, or returns 0: the scores are the predictions. */
   int32_t (*means)(const void *self, size_t c, const double *f, double *out);
+  /* Regressions. How many scores each target has, side by side: the problem has each target so many
+   * times in a row. NULL: 1. */
+  size_t (*outputs)(const void *self);
 } scl_ability_loss;
 #define SCL_LEAST_ABILITY_LOSS SCL_THROUGH(scl_ability_loss, lipschitz)
 

@@ -1,5 +1,5 @@
 /* L-BFGS for all targets at once: a sweep an iteration (shared/lbfgs.h). */
-#include "erm.h"
+#include "shared/erm.h"
 
 scl_status erm_lbfgs(erm_machine *m, double tolerance, scl_error *error) {
   scl_solution out = {.head = SCL_HEAD(scl_solution)};

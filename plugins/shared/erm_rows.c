@@ -1,5 +1,5 @@
 /* The loss of rows, and its augmented Lagrangian. */
-#include "erm.h"
+#include "shared/erm.h"
 
 /* Larger numbers become these, so that sums over rows stay finite where a trial step is far too
  * long. */

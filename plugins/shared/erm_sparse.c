@@ -8,7 +8,7 @@
  * roughly, by coordinate descent (shared/column_descent.c), and goes towards it as far as the
  * objective falls (Yuan, Ho and Lin 2012). Scores are linear: a step takes no pass over the rows
  * but those of the columns that are not 0. */
-#include "erm.h"
+#include "shared/erm.h"
 
 /* ------------------------------------------------------------ l2 */
 

@@ -4,7 +4,7 @@
  *
  * and an exact search along p, which looks at no features. With an intercept Phi is centred by its
  * mean under V, and the constant is set to its minimiser before each step. */
-#include "erm.h"
+#include "shared/erm.h"
 #include "shared/row_total.h"
 
 /* The minimiser b for this a. */

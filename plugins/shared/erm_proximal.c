@@ -7,7 +7,7 @@
  * M is the metric of the features' scales, L is found by doubling, and beta begins anew where the
  * step turns back (O'Donoghue and Candes 2015). Scores are linear in x: an iteration is a product
  * and an adjoint. The residual is that of the subgradient of least norm. */
-#include "erm.h"
+#include "shared/erm.h"
 
 /* One solve: points (size numbers) and their scores (n c). */
 typedef struct descent {

@@ -11,7 +11,7 @@
  *
  * above its least, up to the gradient of the round. A smaller t ends in fewer rounds, which are
  * harder: t falls after easy ones. */
-#include "erm.h"
+#include "shared/erm.h"
 #include "shared/row_total.h"
 
 enum { ROUNDS = 60, EASY_STEPS = 8, PATIENCE = 6 };

@@ -18,34 +18,12 @@
  * factor by which the mean of |slope| fell. With kinks, besides, what the objective is above that
  * of the round's dual point, relative to the objective there. The gap (gap.c), relative to that
  * objective too, needs a conjugate and lambda > 0; where there is one it must be as small. */
-#include "erm.h"
+#include "shared/erm.h"
 #include "shared/part_loss.h"
 #include "shared/row_total.h"
-#include "shared/solver_options.h"
-
 #include <stdio.h>
 
-static const scl_option options[] = {
-    {.name = "loss",
-     .help = "the loss, as sc.loss.quantile{tau = 0.9}",
-     .words = "loss",
-     .fallback = "square",
-     .forms = SCL_FORM_PARTS,
-     SCL_AT(erm, loss)},
-    SOLVER_LAMBDA(erm, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),
-    SCL_WORD(erm, penalty, "l2|l1|elastic", "l2",
-             "l2: ||a||^2/2; l1: ||a||_1; elastic: l1_ratio of l1, the rest l2"),
-    SCL_NUMBER(erm, l1_ratio, "0.5", "elastic: the share of ||a||_1", SCL_WITHIN(0, 1)),
-    SCL_WORD(erm, method, "auto|newton|lbfgs|proximal", "auto",
-             "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; "
-             "auto: newton up to D = 1000 where the loss allows it, else lbfgs"),
-    SOLVER_TOLERANCE(erm, "1e-5",
-                     "gradient norm relative to the one at a = 0; for losses with kinks also the "
-                     "part of the objective above the dual's"),
-    SOLVER_MAX_ITERATIONS(erm, "5000", "steps at most, of all targets together for lbfgs"),
-    SCL_OPTION_INTERCEPT};
-
-static scl_status erm_create(void *instance, scl_error *error) {
+scl_status erm_create(void *instance, scl_error *error) {
   erm *self = instance;
   const scl_host *host = self->base.host;
   const bool sparse = self->penalty != ERM_L2;
@@ -60,8 +38,10 @@ static scl_status erm_create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status erm_loss_open(const erm *self, erm_loss *out, scl_error *error) {
+/* The loss of one target. */
+static scl_status erm_loss_open(const erm *self, size_t target, erm_loss *out, scl_error *error) {
   const scl_host *host = self->base.host;
+  if (self->formula != NULL) return erm_formula_open(self, target, out, error);
   *out = (erm_loss){.service = host->service(SCL_SERVICE_LOSSES),
                     .part = &self->loss,
                     .facts = {.head = SCL_HEAD(scl_loss_facts)}};
@@ -345,15 +325,15 @@ static scl_status erm_choose(const erm *self, const erm_loss *loss, const scl_pr
   return SCL_STATUS_OK;
 }
 
-static scl_status erm_solve(const void *instance, const scl_problem *problem, scl_solution *out,
-                            scl_error *error) {
+scl_status erm_solve(const void *instance, const scl_problem *problem, scl_solution *out,
+                     scl_error *error) {
   const erm *self = instance;
   const size_t n = problem->rows, c = problem->targets;
   erm_loss loss;
   erm_machine one = {.self = self}, many = {.self = self};
   erm_method method = NULL;
   risk all;
-  scl_status status = erm_loss_open(self, &loss, error);
+  scl_status status = erm_loss_open(self, 0, &loss, error);
   if (status == SCL_STATUS_OK) status = erm_choose(self, &loss, problem, &method, error);
   if (status == SCL_STATUS_OK) status = risk_open(&all, problem, NULL, erm_l2(self), error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < n * c; i++)
@@ -364,10 +344,11 @@ static scl_status erm_solve(const void *instance, const scl_problem *problem, sc
   out->tolerance = self->tolerance;
   out->residual = out->gap = 0;
   out->iterations = 0;
-  if ((method != erm_lbfgs && method != erm_proximal) || c == 1) {
+  if ((method != erm_lbfgs && method != erm_proximal) || c == 1 || erm_outputs(self) > 1) {
     for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
       one.steps = 0;
-      status = erm_begin(&one, &all, j, error);
+      status = erm_loss_open(self, j, &loss, error);
+      if (status == SCL_STATUS_OK) status = erm_begin(&one, &all, j, error);
       if (status == SCL_STATUS_OK) status = erm_run(&one, method, j, out, error);
       out->iterations += one.steps;
     }
@@ -386,22 +367,43 @@ static scl_status erm_solve(const void *instance, const scl_problem *problem, sc
 
 /* ------------------------------------------------------------ abilities */
 
-PART_LOSS_ABILITY(erm)
-
-static scl_penalty erm_penalty(const void *self) {
+scl_penalty erm_penalty(const void *self) {
   return erm_l1(self) > 0 ? SCL_PENALTY_L1 : SCL_PENALTY_L2;
 }
 
-static scl_status erm_objective(const void *instance, const scl_problem *problem,
-                                const double *coefficients, const double *intercept, double *value,
-                                scl_error *error) {
+/* The losses of n x c scores, each column by its own loss where targets have several outputs, into
+ * m->risk.losses and the slopes. */
+static scl_status add_losses(erm_machine *m, const erm *self, erm_loss *loss, double *value,
+                             scl_error *error) {
+  const size_t n = m->problem->rows, c = m->problem->targets;
+  scl_status status = SCL_STATUS_OK;
+  *value = 0;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+      m->near[i] = m->scores[i * c + j];
+      m->other[i] = m->risk.targets[i * c + j];
+    }
+    status = erm_loss_open(self, j, loss, error);
+    if (status == SCL_STATUS_OK)
+      status = loss->service->value(loss->part, n, m->near, m->other, m->room, error);
+    for (size_t i = 0; i < n; i++)
+      m->room[i] *= m->risk.weights[i];
+    if (status == SCL_STATUS_OK) status = row_total(m->problem, m->room, n, 1, &sum, error);
+    *value += sum / m->risk.total;
+  }
+  return status;
+}
+
+scl_status erm_objective(const void *instance, const scl_problem *problem,
+                         const double *coefficients, const double *intercept, double *value,
+                         scl_error *error) {
   const erm *self = instance;
   const size_t n = problem->rows, c = problem->targets, d = problem->features;
   erm_loss loss;
   erm_machine m;
   risk all;
-  double slope_sum[1];
-  scl_status status = erm_loss_open(self, &loss, error);
+  scl_status status = erm_loss_open(self, 0, &loss, error);
   if (status == SCL_STATUS_OK) status = risk_open(&all, problem, NULL, erm_l2(self), error);
   all.intercept = false;
   if (status == SCL_STATUS_OK) status = erm_open(&m, self, &loss, &all, c, error);
@@ -411,8 +413,7 @@ static scl_status erm_objective(const void *instance, const scl_problem *problem
   status = problem->product(problem, coefficients, c, m.scores, error);
   for (size_t i = 0; intercept != NULL && i < n * c; i++)
     m.scores[i] += intercept[i % c] + shift_of(problem, i % c);
-  if (status == SCL_STATUS_OK) status = risk_slopes(&m.risk, 0, n, m.scores, error);
-  if (status == SCL_STATUS_OK) status = risk_sums(&m.risk, value, slope_sum, error);
+  if (status == SCL_STATUS_OK) status = add_losses(&m, self, &loss, value, error);
   for (size_t i = 0; i < d * c; i++) {
     const double a = coefficients[i];
     *value += erm_l1(self) * fabs(a) + erm_l2(self) / 2 * a * a;
@@ -421,8 +422,8 @@ static scl_status erm_objective(const void *instance, const scl_problem *problem
 }
 
 /* Newton's steps make a pass of reweighted sums and two others each; other methods a sweep. */
-static void erm_cost(const void *instance, const scl_problem *problem, const double *values,
-                     size_t count, int32_t weighted, scl_cost *out) {
+void erm_cost(const void *instance, const scl_problem *problem, const double *values, size_t count,
+              int32_t weighted, scl_cost *out) {
   const erm *self = instance;
   enum { TYPICAL_NEWTON = 15, TYPICAL_SWEEPS = 150 };
   const double n = (double)problem->rows, d = (double)problem->features + 1,
@@ -444,7 +445,7 @@ static void erm_cost(const void *instance, const scl_problem *problem, const dou
 }
 
 /* Sweeps read sparse rows, and work on the rows of a process. */
-static const void *erm_ability(const void *instance, const char *id) {
+const void *erm_ability(const void *instance, const char *id) {
   static const scl_ability_sparse_rows sparse = {SCL_HEAD(scl_ability_sparse_rows)};
   static const scl_ability_rows_apart apart = {SCL_HEAD(scl_ability_rows_apart)};
   static const scl_ability_csr_rows csr = {SCL_HEAD(scl_ability_csr_rows)};
@@ -455,29 +456,3 @@ static const void *erm_ability(const void *instance, const char *id) {
   if (strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0) return self->method != ERM_NEWTON ? &sparse : NULL;
   return sweeps && strcmp(id, SCL_ABILITY_ROWS_APART) == 0 ? &apart : NULL;
 }
-
-const scl_plugin scullery_plugin = {
-    .name = "erm",
-    .summary = "The regularised mean of any loss: sc.loss.NAME, or one that a script defines",
-    .doc =
-        "min (1/N) sum_i w_i l(phi_i a + b, y_i) + lambda R(a); R(a) = ||a||^2/2, ||a||_1 or\n"
-        "both. Each target, and each class against all others, is a problem of its own.\n"
-        "loss = sc.loss.quantile{tau = 0.9} and the like. The method follows from the facts of\n"
-        "the loss: Newton's where it has a curvature, L-BFGS for many features, rounds of\n"
-        "multipliers around them where its slope jumps, the accelerated proximal gradient for\n"
-        "penalties with ||a||_1; on sparse rows Newton's method without a matrix, with coordinate\n"
-        "descent inside for ||a||_1 (Yuan, Ho and Lin 2012). It ends when the norm of the\n"
-        "gradient is `tolerance` times that at a = 0; of losses with a bound neither on the slope\n"
-        "nor on the curvature, less by the factor by which the mean of |slope| fell. With a\n"
-        "conjugate and lambda > 0, info().gap bounds how far the objective is from its least,\n"
-        "relative to that at a = 0, and is at most `tolerance`.\n"
-        "Predictions of loss.poisson and loss.gamma are means exp(f); p:decision has the scores f.",
-    SCL_SOLVER(.solve = erm_solve),
-    SCL_INSTANCE(erm, options),
-    SCL_ABILITIES(
-        PART_LOSS_OFFER,
-        SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = erm_penalty),
-        SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = erm_objective),
-        SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = erm_cost)),
-    .create = erm_create,
-    .ability = erm_ability};

@@ -7,7 +7,7 @@
  * A free intercept asks for sum_i p_i v_i = 0: slopes of the larger sign are made smaller by a
  * factor; and l2 = 0 asks for |u_j| <= l1: all slopes are. Slopes 0 and v_i are in the domain of
  * the conjugate, which is convex. */
-#include "erm.h"
+#include "shared/erm.h"
 #include "shared/row_total.h"
 
 /* m->change: v of the two signs, weighted, a column each (n x 2c in change and other). */
