@@ -41,15 +41,16 @@ local function directions(t, d, columns, classes)
   return A
 end
 
---- problems.make(t, { n = 60, d = 5, targets = 1, classes = 0, T = }): standard normal rows;
---- targets that are linear in them, plus 1 and noise of half their size; of a classification the
---- largest of such scores.
+--- problems.make(t, { n = 60, d = 5, targets = 1, classes = 0, positive = false, T = }): standard
+--- normal rows; targets that are linear in them, plus 1 and noise of half their size, or `positive`
+--- ones, whose logarithms are; of a classification the largest of such scores.
 function problems.make(t, given)
   local n, d, classes = given.n or 60, given.d or 5, given.classes or 0
   local columns = classes > 0 and classes or given.targets or 1
   local X, Z = t:random(n, d, 1), t:random(25, d, 2)
   local scores = X * directions(t, d, columns, classes) + t:random(n, columns, 4) * 0.5
   local Y = classes > 0 and labels(scores, classes) or scores + 1
+  if given.positive then Y = scores:map(math.exp) end
   return { X = X, Y = Y, Z = Z, classes = classes, T = given.T, seed = t.seed }
 end
 
@@ -127,7 +128,9 @@ local refusals = { unsupported = true, ["bad option"] = true, ["bad data"] = tru
 --- problems.refused(told): whether a problem was refused with a sentence of the solver's.
 function problems.refused(told) return refusals[told.status] == true end
 
-local tasks = { { label = "regression", classes = 0 }, { label = "2 classes", classes = 2 } }
+-- The last one only for solvers that take none of the others.
+local tasks = { { label = "regression", classes = 0 }, { label = "2 classes", classes = 2 },
+  { label = "regression of numbers above 0", classes = 0, positive = true } }
 
 --- problems.cases(t, component): the first small problems, one a task, that the solver takes, a
 --- list of { label, problem, told }: on rows, or on features with a K where it refuses these. It
@@ -135,8 +138,9 @@ local tasks = { { label = "regression", classes = 0 }, { label = "2 classes", cl
 function problems.cases(t, component)
   local list, refusal = {}, nil
   for _, task in ipairs(tasks) do
-    for _, T in ipairs{ false, 24 } do
-      local problem = problems.make(t, { n = 120, classes = task.classes, T = T or nil })
+    for _, T in ipairs(task.positive and #list > 0 and {} or { false, 24 }) do
+      local problem = problems.make(t, { n = 120, classes = task.classes, T = T or nil,
+        positive = task.positive })
       local told = problems.solve(component, problem)
       if told.status == "ok" then
         list[#list + 1] = { label = task.label .. (T and " on features with a K" or ""),
