@@ -50,6 +50,8 @@ local function features()
     sections = kitchen{ p = sc.sampler.landmarks(), phi = sc.kernel.gaussian{ width = 2 } },
     cells = kitchen{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(), T = 4 },
     whole = kitchen{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.relu(), dtype = "int16" },
+    union = 2 * kitchen{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.relu(), T = 3 }
+      + kitchen{ p = sc.sampler.grid(), phi = sc.nonlinearity.bins(), T = 2, of = { 1, 3 } },
     changed = kitchen{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.relu() } }
 end
 
@@ -86,12 +88,17 @@ local with_all_features = { ridge = true, logistic = true }
 
 local tasks = { two = models.classes(24, 2), three = models.classes(24, 3),
   numbers = models.numbers(24) }
+-- For solvers that take none of these.
+local positive = models.numbers(24)
+positive.y = positive.y:map(math.exp)
+local others = { positive = positive }
 
--- The models of a solver on the kinds of features that `wanted` has, or on all.
-local function models_of(solver, wanted)
+-- The models of a solver on the kinds of features that `wanted` has, or on all, of these tasks.
+local function models_of(solver, wanted, given)
   local list = {}
   for kind, feature in pairs(features()) do
-    for task, ds in pairs((not wanted or wanted[kind]) and tasks or {}) do
+    local takes = (not wanted or wanted[kind]) and (kind ~= "union" or with_all_features[solver])
+    for task, ds in pairs(takes and given or {}) do
       list[#list + 1] = fitted(model(("%s, %s, %s"):format(solver, kind, task),
         stages_of(kind, feature, solver_of(solver)), ds), kind == "sinks" and task == "two")
     end
@@ -110,8 +117,9 @@ function models.all()
   for _, entry in ipairs(core.plugin_list()) do
     if entry.kind == "solver" then
       local few = support.sanitized and not with_all_features[entry.name]
-      local own = models_of(entry.name, few and FEW)
-      if #own == 0 then own = models_of(entry.name) end
+      local own = models_of(entry.name, few and FEW, tasks)
+      if #own == 0 then own = models_of(entry.name, nil, tasks) end
+      if #own == 0 then own = models_of(entry.name, FEW, others) end
       assert(#own > 0, "no model of solver." .. entry.name)
       table.move(own, 1, #own, #list + 1, list)
     end
