@@ -29,6 +29,10 @@ local skipped = {
   trimmed = "csr stationary estimate loss objective optimal path sparse tolerance" .. no_models,
 }
 
+for _, name in ipairs{ "quantile", "lad", "poisson", "gamma_regression", "tweedie" } do
+  skipped[name] = skipped.erm
+end
+
 -- The same for tests of sizes and endings.
 local skipped_at_size = {
   adaboost = "long-path far-options endings weighted-objective",
@@ -45,6 +49,10 @@ local skipped_at_size = {
   svm = "long-path far-options endings weighted-objective",
   trimmed = "long-path weighted-objective",
 }
+
+for _, name in ipairs{ "quantile", "lad", "poisson", "gamma_regression", "tweedie" } do
+  skipped_at_size[name] = skipped_at_size.erm
+end
 
 local of_solvers = {}
 for _, test in ipairs(require "scullery_checker.solver") do of_solvers[test.name] = true end

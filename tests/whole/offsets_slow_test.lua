@@ -41,11 +41,15 @@ end
 
 -- ---------------------------------------------------------------- solvers
 
+-- Solvers that are erm with a loss of their own, to the bit (single_losses_test.lua).
+local kin = { quantile = "erm", lad = "erm", poisson = "erm", gamma_regression = "erm",
+  tweedie = "erm" }
+
 function TestEachRegisteredSolverHasAReference()
   local known, missing = {}, {}
   for _, spec in ipairs(specs) do known[spec.solver] = true end
   for _, entry in ipairs(sc.plugin.list()) do
-    if entry.kind == "solver" and not known[entry.name] then
+    if entry.kind == "solver" and not known[kin[entry.name] or entry.name] then
       missing[#missing + 1] = "add a reference for solver " .. entry.name
     end
   end

@@ -75,7 +75,11 @@ function TestSpoiledMemory:test_every_solver()
   for _, entry in ipairs(core.plugin_list()) do
     if entry.kind == "solver" then
       local fits = 0
-      for task, values in pairs{ regression = target, classification = classes } do
+      -- the last one for solvers that take neither of the others
+      for _, case in ipairs{ { "regression", target }, { "classification", classes },
+        { "regression", target:map(math.exp) } } do
+        local task, values = table.unpack(case)
+        if fits > 0 and task == "regression" then break end
         local data = sc.dataset{ X = X, y = values, task = task }
         local function make()
           local features = sc.instantiation{ W = sc.space.dense(),
