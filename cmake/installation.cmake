@@ -23,6 +23,7 @@ target_include_directories(plugin_headers INTERFACE $<BUILD_INTERFACE:${CMAKE_SO
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 set_target_properties(plugin_headers PROPERTIES EXPORT_NAME plugin)
 set_target_properties(libscullery PROPERTIES EXPORT_NAME scullery)
+set_target_properties(libscullery_fit PROPERTIES EXPORT_NAME fit INSTALL_RPATH "\$ORIGIN")
 set_target_properties(scullery PROPERTIES EXPORT_NAME command)
 
 # The reference and the manual page are what the command prints about itself. It needs lua-argparse; without, they are left out.
@@ -38,11 +39,12 @@ add_custom_target(reference_pages ALL DEPENDS ${MADE}/scullery.1)
 
 configure_file(cmake/record_folders.cmake.in record_folders.cmake @ONLY)
 install(SCRIPT ${CMAKE_BINARY_DIR}/record_folders.cmake)
-install(TARGETS scullery libscullery plugin_headers EXPORT SculleryTargets)
+install(TARGETS scullery libscullery libscullery_fit plugin_headers EXPORT SculleryTargets)
 install(TARGETS core checker DESTINATION ${SCULLERY_LUA_MODULES}/scullery)
 install(DIRECTORY lua/scullery DESTINATION ${SCULLERY_LUA_FILES} PATTERN "*.swp" EXCLUDE)
 install(DIRECTORY checker/lua/ DESTINATION ${SCULLERY_LUA_FILES}/scullery_checker PATTERN "*.swp" EXCLUDE)
 install(DIRECTORY scripts/jupyter DESTINATION share/scullery FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+install(DIRECTORY scripts/python DESTINATION share/scullery FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(FILES docs/from_scikit_learn.md DESTINATION share/scullery) # help() reads its tables
 install(DIRECTORY core/include/scullery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${MADE}/scullery.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
@@ -52,7 +54,7 @@ install(FILES scripts/embed/predict.c scripts/embed/predict.py DESTINATION share
 install(FILES LICENSE DESTINATION share/doc/scullery RENAME copyright)
 
 # The build tree is laid out like an installation, with files of the source linked so that an edit shows at once.
-foreach(link "share/lua/5.4/scullery lua/scullery" "share/lua/5.4/scullery_checker checker/lua" "share/scullery/jupyter scripts/jupyter" "share/scullery/from_scikit_learn.md docs/from_scikit_learn.md" "include core/include")
+foreach(link "share/lua/5.4/scullery lua/scullery" "share/lua/5.4/scullery_checker checker/lua" "share/scullery/jupyter scripts/jupyter" "share/scullery/python scripts/python" "share/scullery/from_scikit_learn.md docs/from_scikit_learn.md" "include core/include")
   separate_arguments(link)
   list(GET link 0 name)
   list(GET link 1 source)

@@ -47,6 +47,15 @@ scl_status scl_csr_create(size_t rows, size_t cols, size_t entries, scl_dtype dt
                   scl_bytes_text(bytes, text));
 }
 
+scl_status scl_csr_borrow(size_t rows, size_t cols, const int64_t *starts, const int32_t *columns,
+                          const void *values, scl_dtype dtype, scl_csr *out, scl_error *error) {
+  SCL_TRY(scl_csr_adopt(rows, cols, NULL, NULL, NULL, dtype, out, error));
+  out->starts = (int64_t *)(uintptr_t)starts;
+  out->columns = (int32_t *)(uintptr_t)columns;
+  out->values = (void *)(uintptr_t)values;
+  return SCL_STATUS_OK;
+}
+
 scl_csr scl_csr_share(const scl_csr *a) {
   if (a->storage != NULL) atomic_fetch_add(&a->storage->references, 1);
   return *a;

@@ -24,6 +24,9 @@ scl_status scl_csr_create(size_t rows, size_t cols, size_t entries, scl_dtype dt
 /* A matrix of three arrays from scl_allocate, which it owns, also after a failure. */
 scl_status scl_csr_adopt(size_t rows, size_t cols, int64_t *starts, int32_t *columns, void *values,
                          scl_dtype dtype, scl_csr *out, scl_error *error);
+/* A view of three arrays of the caller, which are not released with it. They have been checked. */
+scl_status scl_csr_borrow(size_t rows, size_t cols, const int64_t *starts, const int32_t *columns,
+                          const void *values, scl_dtype dtype, scl_csr *out, scl_error *error);
 /* Another view, which takes a reference; all of it, or rows first .. first+rows-1. */
 scl_csr scl_csr_share(const scl_csr *a);
 scl_csr scl_csr_slice(const scl_csr *a, size_t first, size_t rows);

@@ -9,8 +9,8 @@
 
 struct scl_storage {
   atomic_size_t references;
-  size_t bytes;
-  void *data;
+  size_t bytes; /* 0: borrowed */
+  void *data;   /* NULL: of somebody else */
 };
 
 /* A row-major matrix in new storage from `allocate`. *out is empty after a failure. */
@@ -45,6 +45,27 @@ scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_
 scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
                              scl_error *error) {
   return matrix_create(rows, cols, dtype, scl_allocate_zero, out, error);
+}
+
+scl_status scl_matrix_borrow(const void *data, size_t rows, size_t cols, ptrdiff_t stride,
+                             scl_dtype dtype, scl_matrix *out, scl_error *error) {
+  memset(out, 0, sizeof *out);
+  scl_storage *storage = scl_allocate_zero(sizeof *storage);
+  if (storage == NULL) return scl_fail_memory(error, sizeof *storage, "a matrix");
+  atomic_init(&storage->references, 1);
+  *out = (scl_matrix){storage, (void *)(uintptr_t)data, rows, cols, stride, 1, dtype};
+  return SCL_STATUS_OK;
+}
+
+void *scl_matrix_surrender(scl_matrix *a) {
+  scl_storage *storage = a->storage;
+  const bool whole = storage != NULL && a->data == storage->data && scl_matrix_is_rowwise(a) &&
+                     (a->row_stride == (ptrdiff_t)a->cols || a->rows <= 1);
+  if (!whole || atomic_load(&storage->references) != 1) return NULL;
+  void *data = storage->data;
+  storage->data = NULL;
+  scl_matrix_release(a);
+  return data;
 }
 
 scl_matrix scl_matrix_share(const scl_matrix *a) {

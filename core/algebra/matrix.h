@@ -21,6 +21,13 @@ scl_status scl_matrix_create(size_t rows, size_t cols, scl_dtype dtype, scl_matr
 /* The same, uninitialised. */
 scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
                                  scl_error *error);
+/* A view of numbers of the caller, row by row and `stride` apart, which are not released with it and
+ * stay as long as any view of them is used. */
+scl_status scl_matrix_borrow(const void *data, size_t rows, size_t cols, ptrdiff_t stride,
+                             scl_dtype dtype, scl_matrix *out, scl_error *error);
+/* The numbers of a matrix without gaps, row by row, become the caller's, who releases them, and *a
+ * empty. NULL, and *a stays, if it has gaps or other views have its storage. */
+void *scl_matrix_surrender(scl_matrix *a);
 /* Another view of the same storage, which takes a reference. */
 scl_matrix scl_matrix_share(const scl_matrix *a);
 /* Release the reference of this view; the last one releases the storage. *a becomes empty. */

@@ -234,20 +234,55 @@ static scl_status write_out(const writer *w, scl_error *error) {
   return status;
 }
 
+/* The whole file in memory. */
+static scl_status copy_out(const writer *w, unsigned char **out, size_t *size, scl_error *error) {
+  size_t at = PREFIX + w->length, bytes = 0;
+  *size = at;
+  for (size_t i = 0; i < w->count; i++) {
+    (void)size_of(&w->order[i]->array, &bytes);
+    *size += bytes;
+  }
+  *out = scl_allocate(*size);
+  if (*out == NULL) return scl_fail_memory(error, *size, "a model");
+  memcpy(*out, w->header, at);
+  for (size_t i = 0; i < w->count; i++, at += bytes) {
+    const scl_array *array = &w->order[i]->array;
+    const size_t width = scl_tensor_dtype_size(array->dtype);
+    (void)size_of(array, &bytes);
+    if (bytes > 0) memcpy(*out + at, array->data, bytes);
+    reorder(*out + at, bytes / width, width);
+  }
+  return SCL_STATUS_OK;
+}
+
+/* w->order and w->header, signed. */
+static scl_status prepare(writer *w, const char *text, const scl_tensor *tensors,
+                          scl_error *error) {
+  if (w->count > SCL_TENSORS)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: %zu arrays, and up to %d can be written",
+                    w->path, w->count, SCL_TENSORS);
+  if (!scl_json_is_text(text, strlen(text)))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the description is not UTF-8", w->path);
+  SCL_TRY(put_in_order(w, tensors, error));
+  SCL_TRY(make_header(w, text, error));
+  return sign(w, error);
+}
+
 scl_status scl_safetensors_write(const char *path, const char *text, const scl_tensor *tensors,
                                  size_t count, scl_error *error) {
   writer w = {.path = path, .count = count};
-  if (count > SCL_TENSORS)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: %zu arrays, and up to %d can be written",
-                    path, count, SCL_TENSORS);
-  if (!scl_json_is_text(text, strlen(text)))
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the description is not UTF-8", path);
-  scl_status status = put_in_order(&w, tensors, error);
-  if (status == SCL_STATUS_OK) status = make_header(&w, text, error);
-  if (status == SCL_STATUS_OK) status = sign(&w, error);
+  scl_status status = prepare(&w, text, tensors, error);
   if (status == SCL_STATUS_OK) status = write_out(&w, error);
-  scl_release((void *)w.order);
-  scl_release(w.header);
+  SCL_RELEASE((void *)w.order, w.header);
+  return status;
+}
+
+scl_status scl_safetensors_bytes(const char *text, const scl_tensor *tensors, size_t count,
+                                 unsigned char **bytes, size_t *size, scl_error *error) {
+  writer w = {.path = "the model", .count = count};
+  scl_status status = prepare(&w, text, tensors, error);
+  if (status == SCL_STATUS_OK) status = copy_out(&w, bytes, size, error);
+  SCL_RELEASE((void *)w.order, w.header);
   return status;
 }
 

@@ -29,6 +29,9 @@ typedef struct scl_tensor_file {
 /* Whole or not at all. The arrays are borrowed; those with wide numbers come first in the file. */
 scl_status scl_safetensors_write(const char *path, const char *text, const scl_tensor *tensors,
                                  size_t count, scl_error *error);
+/* The same in memory: *bytes, which the caller releases, and their size. */
+scl_status scl_safetensors_bytes(const char *text, const scl_tensor *tensors, size_t count,
+                                 unsigned char **bytes, size_t *size, scl_error *error);
 /* All that the file says is checked against its size before anything of that size is allocated: one
  * walk over its bytes, which may change meanwhile without harm. SCL_STATUS_BAD_DATA, with a
  * sentence, for what is damaged, cut off, or not written by scl_safetensors_write. The caller

@@ -48,6 +48,7 @@ static const char usage[] =
     "  --help       this text\n"
     "  --cflags     what the C compiler needs for a plugin: cc -shared -fPIC $(scullery --cflags)\n"
     "  --set NAME=VALUE[,VALUE...]  after a script: other values for the cells of its experiments\n"
+    "  --pythonpath where the Python package is: PYTHONPATH=$(scullery --pythonpath) python3\n"
     "Environment:\n"
     "  SCULLERY_THREADS     how many threads the engine uses\n"
     "  SCULLERY_DATA        the folder of data sets\n"
@@ -73,15 +74,21 @@ static bool is_folder(const char *path) {
   return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
 }
 
+/* The folder of the command, with links resolved. False: unknown. */
+static bool own_folder(char folder[PATH_MAX]) {
+  const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+  folder[length > 0 ? length : 0] = 0;
+  char *slash = strrchr(folder, '/');
+  if (slash != NULL) *slash = 0;
+  return slash != NULL;
+}
+
 /* Put the folders of the Lua files and of the modules in C first in package.path and package.cpath.
  * <dir> is the folder of the command. Build tree: <dir>/share/lua/5.4 and <dir>/lib/lua/5.4;
  * installed: the same below <dir>/.., where the folder of modules in C may have another name. */
 static void set_path(lua_State *L) {
-  char self[PATH_MAX] = "", share[PATH_MAX + 32], modules[PATH_MAX + 80];
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  char *slash = length > 0 ? strrchr(self, '/') : NULL;
-  if (slash == NULL) return;
-  *slash = 0;
+  char self[PATH_MAX], share[PATH_MAX + 32], modules[PATH_MAX + 80];
+  if (!own_folder(self)) return;
   (void)snprintf(share, sizeof share, "%s/share/lua/5.4", self);
   (void)snprintf(modules, sizeof modules, "%s/lib/lua/5.4", self);
   if (!is_folder(share)) {
@@ -105,7 +112,7 @@ typedef struct arguments {
   int count;
   char **values;
   int script; /* the script's place; `count` if there is none */
-  bool interactive, help, version, cflags, does_something;
+  bool interactive, help, version, cflags, pythonpath, does_something;
 } arguments;
 
 /* Report a wrong option, quoted so that no byte of it acts on the terminal. */
@@ -133,6 +140,8 @@ static int read_arguments(arguments *a) {
       a->version = true;
     } else if (strcmp(option, "--cflags") == 0) {
       a->cflags = true;
+    } else if (strcmp(option, "--pythonpath") == 0) {
+      a->pythonpath = true;
     } else if (strcmp(option, "-i") == 0) {
       a->interactive = true;
     } else if (takes_value(option)) {
@@ -258,6 +267,22 @@ static int print_cflags(void) {
   return EXIT_SUCCESS;
 }
 
+/* Print the folder of the Python package, for PYTHONPATH: in a build tree and in an installation. */
+static int print_pythonpath(void) {
+  static const char *const ways[] = {"share/scullery/python", "../share/scullery/python"};
+  char self[PATH_MAX], path[PATH_MAX + 32], folder[PATH_MAX];
+  for (size_t i = 0; own_folder(self) && i < sizeof ways / sizeof *ways; i++) {
+    (void)snprintf(path, sizeof path, "%s/%s", self, ways[i]);
+    if (!is_folder(path)) continue;
+    /* not the folder of the source that a build tree links to: the package finds its library here */
+    if (i > 0 && realpath(path, folder) != NULL) (void)snprintf(path, sizeof path, "%s", folder);
+    (void)puts(path);
+    return EXIT_SUCCESS;
+  }
+  (void)fputs("scullery: --pythonpath: the Python package is not installed\n", stderr);
+  return EXIT_FAILURE;
+}
+
 /* Run the command without a subcommand: options, then the script, then the prompt if it is asked
  * for or if nothing else is. Returns the exit status. */
 static int run_arguments(lua_State *L, int argc, char **argv) {
@@ -269,6 +294,7 @@ static int run_arguments(lua_State *L, int argc, char **argv) {
     return EXIT_SUCCESS;
   }
   if (a.cflags) return print_cflags();
+  if (a.pythonpath) return print_pythonpath();
   const bool has_script = a.script < argc;
   if (a.version) {
     (void)printf("scullery %s, %s\n", SCULLERY_VERSION, LUA_RELEASE);

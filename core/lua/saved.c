@@ -45,12 +45,15 @@ static void number_component(lua_State *L, void *context, const cJSON *object) {
   scl_lua_set_integer(L, "@place", file->count);
 }
 
-/* core.saved_open(path) -> saved, the description as a table, whose components have a number
- * "@place" */
+/* core.saved_open(path[, bytes]) -> saved, the description as a table, whose components have a
+ * number "@place". bytes: those of a file in memory, which sentences call `path`. */
 static int saved_open(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
+  size_t size = 0;
+  const char *bytes = luaL_optlstring(L, 2, NULL, &size);
   opened *file = scl_lua_new_owned(L, SCL_LUA_SAVED, release_opened, sizeof *file);
-  SCL_LUA_TRY(L, scl_saved_open(path, NULL, 0, path, SCL_LOADER_SCRIPT, &file->saved, &error));
+  SCL_LUA_TRY(L, scl_saved_open(bytes == NULL ? path : NULL, bytes, size, path, SCL_LOADER_SCRIPT,
+                                &file->saved, &error));
   scl_lua_push_json(L, &file->saved.json, file->saved.body, number_component, file);
   return 2;
 }
@@ -209,7 +212,7 @@ static int saved_model(lua_State *L) {
 }
 
 void scl_lua_open_saved(lua_State *L) {
-  SCL_LUA_CALLS(L, {"saved_open", saved_open, 1}, {"saved_matrix", saved_matrix, 2},
+  SCL_LUA_CALLS(L, {"saved_open", saved_open, 2}, {"saved_matrix", saved_matrix, 2},
                 {"saved_has", saved_has, 2}, {"saved_component", saved_component, 2},
                 {"saved_settings", saved_settings, 3}, {"saved_features", saved_features, 1},
                 {"saved_model", saved_model, 1});

@@ -33,9 +33,15 @@ static scl_array packed(lua_State *L) {
       .data = a->data, .dtype = a->dtype, .rank = 2, .sizes = {a->rows, a->cols, 0, 0}};
 }
 
-/* core.tensors_write(path, text, {name = matrix or array}) */
+static int release_bytes(lua_State *L) {
+  scl_release(*(unsigned char **)lua_touserdata(L, 1));
+  return 0;
+}
+
+/* core.tensors_write(path, text, {name = matrix or array}); for path = nil it returns the bytes of
+ * the file */
 static int tensors_write(lua_State *L) {
-  const char *path = scl_lua_check_path(L, 1), *text = luaL_checkstring(L, 2);
+  const char *path = scl_lua_opt_path(L, 1), *text = luaL_checkstring(L, 2);
   size_t count = 0, i = 0;
   scl_lua_copy_table(L, 3, "arrays");
   for (lua_pushnil(L); lua_next(L, 3) != 0; lua_pop(L, 1))
@@ -53,8 +59,17 @@ static int tensors_write(lua_State *L) {
         scl_lua_test_matrix(L, -1) != NULL ? packed(L) : scl_lua_check_array(L, name);
     lua_rawseti(L, copies, (lua_Integer)i + 1);
   }
-  SCL_LUA_TRY(L, scl_safetensors_write(path, text, tensors, i, &error));
-  return 0;
+  if (path != NULL) {
+    SCL_LUA_TRY(L, scl_safetensors_write(path, text, tensors, i, &error));
+    return 0;
+  }
+  unsigned char **bytes = scl_lua_new_guarded(L, sizeof *bytes, release_bytes);
+  size_t size = 0;
+  SCL_LUA_TRY(L, scl_safetensors_bytes(text, tensors, i, bytes, &size, &error));
+  lua_pushlstring(L, (const char *)*bytes, size);
+  scl_release(*bytes);
+  *bytes = NULL;
+  return 1;
 }
 
 /* ------------------------------------------------------------ coefficients */

@@ -37,7 +37,7 @@ end
 
 local floor_of = {}
 for i, room in ipairs{ "base", "algebra", "plugin", "processes", "map", "rows", "text", "learn",
-  "codes", "data/files", "data", "model", "progress", "lua", "define", "module", "host",
+  "codes", "data/files", "data", "model", "progress", "lua", "define", "module", "session", "host",
   "checker" } do
   floor_of[room] = i
 end

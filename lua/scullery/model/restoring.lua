@@ -21,8 +21,8 @@ File.__index = File
 
 --- restoring.open(path): {body = the description as a table, saved = the engine's file} for a file
 --- with a valid digest.
-function restoring.open(path)
-  local saved, body = core.saved_open(path)
+function restoring.open(path, bytes)
+  local saved, body = core.saved_open(path, bytes)
   return setmetatable({ body = body, saved = saved }, File)
 end
 

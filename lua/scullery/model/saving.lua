@@ -280,19 +280,27 @@ local function encode(value, arrays, o)
   return { kind = "schema", schema = description.encode(value.schema, arrays, "schema") }
 end
 
---- saving.save(value, path, options): see Pipeline:save. For a data set it saves the schema.
-function saving.save(value, path, given)
-  if type(path) ~= "string" or path == "" then
-    fail("takes the path of a file, and got %s", options.show(path))
-  end
+-- Writes to a file, or returns the bytes of one where there is no path.
+local function write(value, path, given)
   local o, arrays = options.check("save", given, rules, 0), {}
   if dataset.is(value) and not value.schema then fail("this data set has no schema to save") end
   derive.check_saved(dataset.is(value) and value.schema
     or pipeline.is(value) and value.fitted and value.fitted.schema or nil)
   local body = encode(value, arrays, o)
   body.format, body.version, body.scullery = FORMAT, version_of(value, arrays), core.version
-  core.tensors_write(path, core.json_encode(body), arrays)
+  return core.tensors_write(path, core.json_encode(body), arrays)
 end
+
+--- saving.save(value, path, options): see Pipeline:save. For a data set it saves the schema.
+function saving.save(value, path, given)
+  if type(path) ~= "string" or path == "" then
+    fail("takes the path of a file, and got %s", options.show(path))
+  end
+  write(value, path, given)
+end
+
+--- saving.bytes(value, options): the bytes of the file that saving.save writes.
+function saving.bytes(value, given) return write(value, nil, given) end
 
 --- s:save(path): writes the sums to a file that sc.load and sc.merge read.
 function Sums:save(path) return options.guard("sums:save", 1, saving.save, self, path) end
@@ -347,12 +355,13 @@ local loaders = { pipeline = load_pipeline, features = load_features, sums = loa
     return saved_tables.schema(file:decode(file:table(file.body, "schema")))
   end }
 
---- saving.read(path): sc.load without its title in errors, for callers with a title of their own.
-function saving.read(path)
+--- saving.read(path[, bytes]): sc.load without its title in errors, for callers with a title of
+--- their own. bytes: those of a file in memory, which errors call `path`.
+function saving.read(path, bytes)
   if type(path) ~= "string" or path == "" then
     fail("takes the path of a file, and got %s", options.show(path))
   end
-  local file = restoring.open(path)
+  local file = restoring.open(path, bytes)
   local loader = loaders[file.body.kind]
   if not loader then fail("%s: it contains %s, which this version does not know", path,
     options.show(file.body.kind)) end
