@@ -9,7 +9,6 @@ import ctypes
 import ctypes.util
 import os
 import shutil
-import signal
 import threading
 import warnings
 import weakref
@@ -265,16 +264,21 @@ class _Session:
     def _warn(self, _, line):
         self.lines.append(line.decode(errors="replace"))
 
-    def call(self, function, *arguments, progress=None):
-        """function(*arguments, error) of the library. Ctrl-C ends it: in the main thread of the
-        interpreter the work is done on another one, while this one waits for signals."""
+    def call(self, function, *arguments, kept=None, progress=None):
+        """function(*arguments, error) of the library, which borrows what is in `kept`. Ctrl-C ends
+        it: in the main thread of the interpreter the work is done on another one, while this one
+        waits for signals."""
         error, code = Error(), []
+
+        def work(_=kept):
+            code.append(function(*arguments, error))
+
         with self.lock:
             self.lines, self.progress, self.failure = [], progress, None
             if threading.current_thread() is threading.main_thread():
-                self._wait(lambda: code.append(function(*arguments, error)))
+                self._work(work)
             else:
-                code.append(function(*arguments, error))
+                work()
             lines, failure = self.lines, self.failure
             self.progress = self.failure = None
         for line in lines:
@@ -283,16 +287,27 @@ class _Session:
             raise failure
         _check(code[0], error)
 
-    def _wait(self, work):
-        worker = threading.Thread(target=work, name="scullery", daemon=True)
-        worker.start()
-        try:
-            worker.join()
-        except BaseException:
-            while worker.is_alive():  # a call that has not begun yet cannot be stopped
+    def _work(self, work):
+        """work() on another thread, to its end: it borrows arrays. Not by join(), which takes a
+        thread for ended where a signal has ended the waiting."""
+        done, interrupt = threading.Event(), None
+
+        def run():
+            try:
+                work()
+            finally:
+                done.set()
+
+        threading.Thread(target=run, name="scullery", daemon=True).start()
+        while not done.is_set():
+            try:
+                done.wait(None if interrupt is None else 0.02)
+            except BaseException as raised:
+                interrupt = raised
+            if interrupt is not None:  # again and again: it may not have begun
                 _fit.scl_session_stop(self.handle)
-                worker.join(0.02)
-            raise
+        if interrupt is not None:
+            raise interrupt
 
 
 _sessions = {}
@@ -400,8 +415,7 @@ class Model:
         values, rows, columns, dtype = pointer(), size_t(), size_t(), integer()
         given = None if targets is None else targets[0]
         session().call(_fit.scl_pipeline_apply, self._pipeline_here(), what, table, given, values,
-                       rows, columns, dtype)
-        del kept
+                       rows, columns, dtype, kept=(kept, targets))
         return _take_array(values, (rows.value, columns.value), dtype.value)
 
     def describe(self):
@@ -426,8 +440,7 @@ def fit(recipe, X, targets, names=None, keep=0, progress=None):
     table, kept = table_of(X, names)
     out, size = pointer(), size_t()
     session().call(_fit.scl_session_fit, session().handle, recipe.encode(), table, targets[0], keep,
-                   out, size, progress=progress)
-    del kept
+                   out, size, kept=(kept, targets), progress=progress)
     return Model(_take_bytes(out, size.value))
 
 
