@@ -10,7 +10,8 @@ build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.
 picture_packages=(gnuplot-nox fonts-dejavu-core) # for SVG, PNG and PDF; everything else works without
 test_packages=(lua-unit lua-check clang-format valgrind python3-ipykernel python3-nbclient python3-pexpect python3-pyte)
 package_packages=(clang luarocks dpkg-dev groff-base) # for tests of packages and of the headers, which are skipped without; in CI alone
-reference_packages=(python3-numpy python3-sklearn) # readers that tests compare ours with, in CI alone
+# The Python package, and readers that tests compare ours with: in CI alone.
+reference_packages=(python3-numpy python3-sklearn python3-pandas python3-build python3-setuptools python3-wheel)
 mpi_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev) # for the transports by MPI, which are built where these are, in CI alone
 browser_packages=(chromium) # reads the reports that the tests write, in CI alone
 fuzz_packages=(clang libclang-rt-14-dev) # for the harnesses of tests/fuzz, in CI alone
@@ -139,7 +140,7 @@ all_tests() {
   install_needed "${test_packages[@]}"
   if in_ci; then
     (install_packages "${package_packages[@]}") || say "without ${package_packages[*]}, some tests of installations are skipped"
-    (install_packages "${reference_packages[@]}") || say "without ${reference_packages[*]}, the readers are not compared with others"
+    (install_packages "${reference_packages[@]}") || say "without ${reference_packages[*]}, the Python package is not tested and the readers are not compared with others"
     (install_packages "${mpi_packages[@]}") || say "without ${mpi_packages[*]}, processes are joined by fork alone"
     (install_packages "${browser_packages[@]}") || say "without ${browser_packages[*]}, no browser reads the reports"
   fi
