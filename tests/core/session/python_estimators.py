@@ -1,4 +1,4 @@
-"""The Python package `scullery`; python_test.lua runs this, with its folder in PYTHONPATH."""
+"""The Python package `scullery`; python_slow_test.lua runs this, with its folder in PYTHONPATH."""
 
 import copy
 import doctest
