@@ -10,8 +10,8 @@ maxout and RKHS weightings, which reach the accuracy of kernel machines at a
 cost that is linear in the number of rows. Lua scripts compose samplers,
 nonlinearities, kernels and solvers, which a C program loads as plugins.
 
-This package has the command, the Lua module, the library for other programs,
-the plugins, and the headers for writing more.")
+This package has the command, the Lua module, the libraries for other programs,
+the Python package, the plugins, and the headers for writing more.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -32,5 +32,5 @@ else()
 endif()
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "${linked}libopenblas0, lua-argparse")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox, libcurl4")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "lua5.4, fonts-dejavu-core, gcc, cmake, pkg-config, python3-ipykernel")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "lua5.4, fonts-dejavu-core, gcc, cmake, pkg-config, python3-ipykernel, python3-sklearn")
 include(CPack)

@@ -50,11 +50,11 @@ end
 -- A wheel without a compiler, which is the same files, and finds the library by the command.
 function TestTheWheel()
   local name = need_python "sklearn, build, setuptools, wheel"
-  local said = run(("sh -ec 'cp -r %s/scripts/python $FOLDER/source; cd $FOLDER; unset PYTHONPATH; \z
-    %s -m build --wheel --no-isolation --outdir . source >log 2>&1 || { cat log; exit 1; }; ls *.whl; \z
-    mkdir there; cd there; %s -m zipfile -e ../*.whl .; PATH=\"%s:$PATH\" %s -c \z
-    \"import scullery; print(scullery.version(), scullery.__file__)\"'"):format(source, name, name,
-    binary:match "^(.*)/" or ".", name))
+  local said = run(([[sh -ec 'cp -r %s/scripts/python $FOLDER/source; cd $FOLDER; unset PYTHONPATH
+    %s -m build --wheel --no-isolation --outdir . source >log 2>&1 || { cat log; exit 1; }
+    ls *.whl; mkdir there; cd there; %s -m zipfile -e ../*.whl .
+    PATH="%s:$PATH" %s -c "import scullery; print(scullery.version(), scullery.__file__)"']])
+    :format(source, name, name, binary:match "^(.*)/" or ".", name))
   lu.assertStrMatches(said, "scullery%-[%d.]+%-py3%-none%-any%.whl\n[%d.]+ [^\n]*/there/scullery/\z
     __init__%.py\n")
   local version = require("scullery.core").version
