@@ -39,7 +39,7 @@ local function threads(t)
     for one in problems.variants(t) do
       for _, case in ipairs(one.cases) do
         local problem = problems.make(t, { n = 1000, d = 20, classes = case.problem.classes,
-          T = case.problem.T })
+          positive = case.problem.positive, T = case.problem.T })
         local want
         for _, count in ipairs{ 1, 4, 3, 4 } do
           core.threads(count)

@@ -51,7 +51,8 @@ function problems.make(t, given)
   local scores = X * directions(t, d, columns, classes) + t:random(n, columns, 4) * 0.5
   local Y = classes > 0 and labels(scores, classes) or scores + 1
   if given.positive then Y = scores:map(math.exp) end
-  return { X = X, Y = Y, Z = Z, classes = classes, T = given.T, seed = t.seed }
+  return { X = X, Y = Y, Z = Z, classes = classes, T = given.T, seed = t.seed,
+    positive = given.positive }
 end
 
 --- problems.with(problem, changes): a copy with other fields.
