@@ -292,8 +292,9 @@ local function intercept(t)
     local component = t.subject:make(problems.with(one.given, { [option.name] = true }))
     for _, case in ipairs(one.cases) do
       local told = problems.solve(component, case.problem)
-      -- targets above 0 are not added to: scores may be their logarithms
-      if not problems.refused(told) and not case.problem.positive then moves(t, component, case, offsets) end
+      -- nothing is added to targets above 0: scores may be their logarithms
+      local added = case.problem.positive and {} or offsets
+      if not problems.refused(told) then moves(t, component, case, added) end
     end
     offsets = { 5 }
   end
