@@ -59,6 +59,22 @@ static int read_text(lua_State *L) {
   return 1;
 }
 
+/* core.read_head(path, most) -> the first bytes of the file, unpacked if it is gzip */
+static int read_head(lua_State *L) {
+  const char *path = scl_lua_check_path(L, 1);
+  const size_t most = scl_lua_check_size(L, 2, 1, 1 << 20, "most");
+  size_t got = 0;
+  held *h = new_held(L);
+  luaL_Buffer text;
+  SCL_LUA_TRY(L, scl_input_open(path, &h->input, &error));
+  char *room = luaL_buffinitsize(L, &text, most);
+  SCL_LUA_TRY(L, scl_input_read(h->input, room, most, &got, &error));
+  luaL_pushresultsize(&text, got);
+  scl_input_close(h->input);
+  h->input = NULL;
+  return 1;
+}
+
 /* core.write_text(path, text[, mode]): whole or not at all; mode: the file's permission bits, those
  * of the umask too */
 static int write_text(lua_State *L) {
@@ -172,7 +188,8 @@ static int make_link(lua_State *L) {
 }
 
 void scl_lua_open_files(lua_State *L) {
-  SCL_LUA_CALLS(L, {"read_text", read_text, 2}, {"write_text", write_text, 3});
+  SCL_LUA_CALLS(L, {"read_text", read_text, 2}, {"read_head", read_head, 2},
+                {"write_text", write_text, 3});
   SCL_LUA_FUNCTIONS(L, {"folder", folder}, {"glob", glob_paths}, {"real_path", real_path},
                     {"file_about", file_about}, {"set_mode", set_mode}, {"link", make_link});
 }

@@ -143,7 +143,7 @@ void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from);
   X(matrix) X(sparse) X(random) X(source) X(data) X(files) X(plugin) X(define) X(options) X(map) X(rows) \
   X(machine) X(labels) X(training) X(sums) X(posterior) X(checkpoint) X(model) X(pruning) X(loss) X(probabilities) X(inspect) \
   X(codes) X(progress) X(profile) X(json) X(saving) X(saved) X(predict) X(row_files) \
-  X(terminal) X(text) X(texts) X(process) X(plugin_facts) X(journal) X(worker) X(plan) X(processes) X(metric) X(formula)
+  X(terminal) X(text) X(texts) X(process) X(plugin_facts) X(journal) X(worker) X(plan) X(processes) X(metric) X(formula) X(reader)
 // clang-format on
 #define SCL_LUA_DECLARE(name) void scl_lua_open_##name(lua_State *L);
 SCL_LUA_FILES(SCL_LUA_DECLARE)

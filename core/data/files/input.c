@@ -7,6 +7,7 @@
 #include "data/files/file.h"
 #include "data/files/unpacker.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum {
@@ -18,6 +19,8 @@ enum {
 struct scl_input {
   scl_file file;
   char *path;
+  const scl_input_maker *maker; /* NULL: a file */
+  void *made;
   unsigned char *buffer; /* bytes of the file that were not taken yet: [at, used) */
   size_t at, used;
   size_t before;          /* place in the file of the buffer's first byte */
@@ -28,16 +31,76 @@ struct scl_input {
   z_stream z;
 };
 
+/* ---------------------------------------------------------------- announced paths */
+
+typedef struct announced {
+  struct announced *next;
+  char *path;
+  const scl_input_maker *maker;
+  void *context;
+} announced;
+
+static announced *all_announced; /* the latest first; guarded by the lock */
+static pthread_mutex_t announced_lock = PTHREAD_MUTEX_INITIALIZER;
+
+scl_status scl_input_announce(const char *path, const scl_input_maker *maker, void *context,
+                              scl_error *error) {
+  announced *one = scl_allocate(sizeof *one);
+  char *copy = scl_copy_text(path);
+  if (one == NULL || copy == NULL) {
+    SCL_RELEASE(one, copy);
+    return scl_fail_memory(error, sizeof *one, "a path");
+  }
+  (void)pthread_mutex_lock(&announced_lock);
+  *one = (announced){all_announced, copy, maker, context};
+  all_announced = one;
+  (void)pthread_mutex_unlock(&announced_lock);
+  return SCL_STATUS_OK;
+}
+
+void scl_input_withdraw(const void *context) {
+  (void)pthread_mutex_lock(&announced_lock);
+  for (announced **at = &all_announced; *at != NULL;) {
+    announced *one = *at;
+    if (one->context != context) {
+      at = &one->next;
+      continue;
+    }
+    *at = one->next;
+    SCL_RELEASE(one->path, one);
+  }
+  (void)pthread_mutex_unlock(&announced_lock);
+}
+
+/* Open the maker of a path if one is announced: input->maker is NULL otherwise. */
+static scl_status open_announced(scl_input *input, scl_error *error) {
+  void *context = NULL;
+  (void)pthread_mutex_lock(&announced_lock);
+  for (const announced *one = all_announced; one != NULL && input->maker == NULL; one = one->next)
+    if (strcmp(one->path, input->path) == 0) {
+      input->maker = one->maker;
+      context = one->context;
+    }
+  (void)pthread_mutex_unlock(&announced_lock);
+  return input->maker == NULL ? SCL_STATUS_OK : input->maker->open(context, &input->made, error);
+}
+
+/* ---------------------------------------------------------------- opening */
+
+static scl_status open_file(scl_input *input, scl_error *error) {
+  if (input->path == NULL || input->buffer == NULL) return scl_fail_memory(error, BUFFER, "a file");
+  if (strcmp(input->path, "-") == 0) return scl_file_standard_input(&input->file, error);
+  SCL_TRY(open_announced(input, error));
+  return input->maker != NULL ? SCL_STATUS_OK : scl_file_open(input->path, &input->file, error);
+}
+
 scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
   scl_input *input = scl_allocate_zero(sizeof *input);
   if (input == NULL) return scl_fail_memory(error, sizeof *input, "a file");
   input->file.descriptor = -1;
   input->path = scl_copy_text(path);
   input->buffer = scl_allocate(BUFFER);
-  scl_status status = input->path == NULL || input->buffer == NULL
-                          ? scl_fail_memory(error, BUFFER, "a file")
-                      : strcmp(path, "-") == 0 ? scl_file_standard_input(&input->file, error)
-                                               : scl_file_open(input->path, &input->file, error);
+  const scl_status status = open_file(input, error);
   if (status == SCL_STATUS_OK)
     *out = input;
   else
@@ -48,8 +111,16 @@ scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
 void scl_input_close(scl_input *input) {
   if (input == NULL) return;
   if (input->packed) (void)inflateEnd(&input->z);
+  if (input->made != NULL) input->maker->close(input->made);
   scl_file_close(&input->file);
   SCL_RELEASE(input->path, input->buffer, input);
+}
+
+/* The next bytes of the file, or of its maker. */
+static scl_status read_more(scl_input *input, void *to, size_t size, size_t *got,
+                            scl_error *error) {
+  return input->maker != NULL ? input->maker->read(input->made, to, size, got, error)
+                              : scl_file_read(&input->file, to, size, got, error);
 }
 
 /* Moves the bytes that were not taken to the front and reads until there are at least `wanted`, or
@@ -61,8 +132,7 @@ static scl_status look_ahead(scl_input *input, size_t wanted, scl_error *error) 
   input->at = 0;
   while (input->used < wanted && !input->ended) {
     size_t got = 0;
-    SCL_TRY(scl_file_read(&input->file, input->buffer + input->used, BUFFER - input->used, &got,
-                          error));
+    SCL_TRY(read_more(input, input->buffer + input->used, BUFFER - input->used, &got, error));
     input->used += got;
     input->ended = got == 0;
   }
@@ -93,7 +163,7 @@ static scl_status begin(scl_input *input, scl_error *error) {
 static scl_status read_plain(scl_input *input, char *to, size_t size, size_t *got,
                              scl_error *error) {
   if (input->at == input->used && size >= BUFFER) {
-    SCL_TRY(scl_file_read(&input->file, to, size, got, error));
+    SCL_TRY(read_more(input, to, size, got, error));
     input->ended = *got == 0;
     return SCL_STATUS_OK;
   }

@@ -45,4 +45,19 @@ scl_status scl_input_text(const char *path, size_t unpacked, const char *advice,
 scl_status scl_input_refuse_zero(const char *path, const char *text, const char *zero, size_t line,
                                  scl_error *error);
 
+/* ---------------------------------------------------------------- bytes that are made
+ *
+ * A path that was announced is no file: its bytes are made by these functions, from the first one
+ * after each `open`, so that all readers of files read them. */
+typedef struct scl_input_maker {
+  scl_status (*open)(void *context, void **made, scl_error *error);
+  /* As scl_input_read. */
+  scl_status (*read)(void *made, void *to, size_t size, size_t *got, scl_error *error);
+  void (*close)(void *made);
+} scl_input_maker;
+/* The maker and its context are borrowed until scl_input_withdraw of the same context. */
+scl_status scl_input_announce(const char *path, const scl_input_maker *maker, void *context,
+                              scl_error *error);
+void scl_input_withdraw(const void *context);
+
 #endif

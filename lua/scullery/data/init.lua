@@ -6,6 +6,7 @@ local files = require "scullery.data.files"
 local named = require "scullery.data.named"
 local numbers = require "scullery.data.numbers"
 local options = require "scullery.base.options"
+local any = require "scullery.data.read"
 local targets = require "scullery.data.targets"
 local texts = require "scullery.data.texts"
 local warn = require "scullery.base.warn"
@@ -14,7 +15,7 @@ require "scullery.data.parts" -- methods of the class
 local data = { csv = csv.whole, csv_blocks = csv.blocks,
   rotate = require("scullery.data.images").rotate }
 
-for _, part in ipairs{ numbers, named } do
+for _, part in ipairs{ numbers, named, any } do
   for name, f in pairs(part) do data[name] = f end
 end
 
