@@ -213,13 +213,15 @@ scl_problem scl_problem_sizes(const scl_training *training, const scl_flow *flow
 }
 
 /* Whether the solution may depend on the order of the rows, although sums over them do not: by the
- * solver's word, or because it may take Phi Phi' of more features than rows. */
+ * solver's word, because its model is made of rows, or because it may take Phi Phi' of more features
+ * than rows. */
 static bool needs_order(const scl_training *training, const scl_instance *solver, long without) {
   const scl_flow *flow = &training->flow;
   double total;
   scl_problem problem = problem_of(training, flow, solver);
   problem.rows = rows_without(flow, without, &total);
-  return (scl_solver_takes_order(solver) || problem.features > problem.rows) &&
+  return (scl_solver_takes_order(solver) || scl_solver_makes_models(solver) ||
+          problem.features > problem.rows) &&
          !scl_solver_needs_normal_alone(solver, &problem, NULL, 0, flow->weights != NULL);
 }
 

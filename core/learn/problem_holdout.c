@@ -1,13 +1,15 @@
 /* Held-out rows, on which a solver judges when to stop (early stopping). They are drawn by (seed,
- * row), so that they are the same whether the data are in memory or stream. The staged rows of a
- * source that streams are stored in memory. */
+ * row), so that they are the same whether the data are in memory or stream; `row` counts in the
+ * order of contents where sums over the features are exact (scl_training_order). The staged rows of
+ * a source that streams are stored in memory. */
 #include "base/random.h"
 #include "learn/problem_internal.h"
 #include "rows/chosen.h"
+#include <stdlib.h>
 
 struct scl_held {
   bool *is;        /* for each row of the data: whether it is held out */
-  size_t *places;  /* count places in the data, ascending; then 0 .. count-1, places in x and y */
+  size_t *places;  /* count places in the data, in the order of draws; then in x and y; ascending */
   double *weights; /* of these rows */
   size_t count;    /* rows held out */
   scl_matrix x, y; /* of a stream: staged rows and targets */
@@ -27,34 +29,47 @@ void scl_held_destroy(scl_held *held) {
 
 bool scl_held_has(const scl_held *held, size_t row) { return held != NULL && held->is[row]; }
 
-/* Draw held->is and held->count: each row of the problem with probability `share`. */
-static scl_status holdout_draw(const solve_context *s, double share, uint64_t seed, scl_held *held,
-                               scl_error *error) {
+/* Draw held->is and held->count: each row of the problem with probability `share`. order: that of
+ * the draws, NULL: of the data. */
+static scl_status holdout_draw(const solve_context *s, const size_t *order, double share,
+                               uint64_t seed, scl_held *held, scl_error *error) {
   const scl_flow *flow = flow_of(&s->problem);
   const size_t rows = flow->source->rows;
   held->is = scl_allocate_zero((rows + 1) * sizeof *held->is);
   if (held->is == NULL) return scl_fail_memory(error, rows, "rows held out");
   for (size_t i = 0; i < rows; i++) {
+    const size_t row = order == NULL ? i : order[i];
     double u;
     scl_random_uniform(seed, SCL_STREAM_HOLDOUT, i, 0, 1, &u);
-    held->is[i] = u < share && (s->without < 0 || flow->group[i] != (int32_t)s->without);
-    held->count += held->is[i];
+    held->is[row] = u < share && (s->without < 0 || flow->group[row] != (int32_t)s->without);
+    held->count += held->is[row];
   }
   return SCL_STATUS_OK;
 }
 
+static int ascending(const void *a, const void *b) {
+  const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+  return (x > y) - (x < y);
+}
+
 /* List the places and weights of the held-out rows. */
-static scl_status holdout_list(const scl_flow *flow, scl_held *held, scl_error *error) {
+static scl_status holdout_list(const scl_flow *flow, const size_t *order, scl_held *held,
+                               scl_error *error) {
   const size_t count = held->count;
-  held->places = scl_allocate_array(2 * count + 1, sizeof *held->places);
+  held->places = scl_allocate_array(3 * count + 1, sizeof *held->places);
   held->weights = scl_allocate_array(count + 1, sizeof *held->weights);
   if (held->places == NULL || held->weights == NULL)
-    return scl_fail_memory(error, 3 * count * sizeof *held->weights, "rows held out");
+    return scl_fail_memory(error, 4 * count * sizeof *held->weights, "rows held out");
+  size_t *sorted = held->places + 2 * count;
+  for (size_t i = 0, k = 0; k < count; i++)
+    if (held->is[i]) sorted[k++] = i;
   for (size_t i = 0, k = 0; k < count; i++) {
-    if (!held->is[i]) continue;
-    held->weights[k] = flow->weights == NULL ? 1 : flow->weights[i];
-    held->places[k] = i;
-    held->places[count + k] = k;
+    const size_t row = order == NULL ? i : order[i];
+    if (!held->is[row]) continue;
+    held->weights[k] = flow->weights == NULL ? 1 : flow->weights[row];
+    held->places[k] = row;
+    held->places[count + k] =
+        (size_t)((size_t *)bsearch(&row, sorted, count, sizeof row, ascending) - sorted);
     k++;
   }
   return SCL_STATUS_OK;
@@ -93,7 +108,7 @@ static scl_status holdout_keep(solve_context *s, scl_held *held, scl_error *erro
                     held->count, bytes, s->training->allowance);
   pthread_mutex_lock(&s->training->lock);
   const scl_status status =
-      scl_flow_pick(flow, held->places, held->count, &held->x, &held->y, error);
+      scl_flow_pick(flow, held->places + 2 * held->count, held->count, &held->x, &held->y, error);
   pthread_mutex_unlock(&s->training->lock);
   return status == SCL_STATUS_OK ? scl_source_matrix(&held->x, &held->y, &held->source, error)
                                  : status;
@@ -107,11 +122,12 @@ scl_status scl_problem_hold_out(const scl_problem *problem, double share, uint64
   if (!(share > 0 && share < 1) || s->held != NULL)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "rows are held out once, and a share of them between 0 and 1 (got %g)", share);
+  SCL_TRY(scl_training_order(s->training, &s->order, error));
   scl_held *held = scl_allocate_zero(sizeof *held);
   if (held == NULL) return scl_fail_memory(error, sizeof *held, "rows held out");
-  scl_status status = holdout_draw(s, share, seed, held, error);
+  scl_status status = holdout_draw(s, s->order, share, seed, held, error);
   if (status == SCL_STATUS_OK) status = holdout_check(s, share, held, error);
-  if (status == SCL_STATUS_OK) status = holdout_list(flow, held, error);
+  if (status == SCL_STATUS_OK) status = holdout_list(flow, s->order, held, error);
   if (status == SCL_STATUS_OK) status = holdout_keep(s, held, error);
   if (status != SCL_STATUS_OK) {
     scl_held_destroy(held);

@@ -1,5 +1,5 @@
 /* Rows in an order that depends on their contents alone (rows/ordered.h). Rows of whole-number
- * features are drawn in it, so that a solver that looks at a sample does not depend on the order of
+ * features and bits are drawn in it, so that a solver that looks at a sample does not depend on the order of
  * the rows; and a solver that does (SCL_ABILITY_ORDERED_ROWS) is given a training on the rows in
  * this order, where its features are bits or whole numbers. */
 #include "learn/problem_internal.h"
@@ -13,8 +13,9 @@ static scl_status ensure_order(scl_training *training, scl_error *error) {
 scl_status scl_training_order(scl_training *training, const size_t **out, scl_error *error) {
   const scl_map *map = training->flow.map;
   *out = NULL;
-  if (map == NULL || scl_map_wanted_whole(map) == SCL_WHOLE_NONE || training->ordered != NULL)
-    return SCL_STATUS_OK;
+  const bool exact = map != NULL && (scl_map_wanted_whole(map) != SCL_WHOLE_NONE ||
+                                     scl_flow_has_bits(&training->flow));
+  if (!exact || training->ordered != NULL) return SCL_STATUS_OK;
   pthread_mutex_lock(&training->lock);
   const scl_status status = ensure_order(training, error);
   *out = training->order;

@@ -164,6 +164,7 @@ const void *erm_ability(const void *instance, const char *id);
 
 #define ERM_OFFERS                                                                                 \
   SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = erm_penalty),                     \
+      SCL_OFFER_BARE(SCL_ABILITY_ORDERED_ROWS, scl_ability_ordered_rows),                          \
       SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = erm_objective),         \
       SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = erm_cost)
 

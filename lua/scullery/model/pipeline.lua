@@ -473,6 +473,9 @@ function Pipeline:info()
   result.relevance, result.growth, result.exchanged = shown.relevance(f), f.growth, f.exchanged
   if f.map then
     result.exact, result.exact_note = core.map_exact(f.map)
+  else
+    result.exact_note = "sums over the columns themselves depend on the order of the rows: \z
+      sc.features{ dtype = \"int16\" } makes features whose sums do not"
   end
   for name, value in pairs(f.report or {}) do result[name] = value end
   if not (f.weights and f.solver) then return result end

@@ -1,5 +1,5 @@
 -- Solvers whose method depends on the order of the rows (hinge, huber, trimmed, box by other
--- losses than the square), and those of n x n systems: on features that are bits or whole numbers
+-- losses than the square), those of n x n systems, of samples and of models made of rows: on features that are bits or whole numbers
 -- a fit has the same bits for any order of the rows and any number of threads.
 local lu = require "luaunit"
 local sc = require "scullery"
@@ -107,6 +107,21 @@ function TestTrimmedAndBox()
   end
 end
 
+-- A sample of the rows (cg), rows held out (sgd), and models that are made of rows.
+function TestSamplesAndModelsOfRows()
+  local few, order = {}, {}
+  for i = 1, 300 do few[i], order[i] = i, (i * 7) % 300 + 1 end
+  few = two:select(few)
+  for _, map in ipairs{ maps[1], maps[4] } do
+    for _, solver in ipairs{ s.cg{ lambda = 1e-4, rank = 60 }, s.svm{ C = 1 }, s.knn{ k = 5 },
+      s.logistic{ lambda = 1e-4, method = "sgd", holdout = 0.2 }, s.adaboost{ stumps = 10 },
+      s.erm{ lambda = 1e-3 }, s.boosting{ rounds = 3 }, s.kernel_ridge{ lambda = 1e-3 } } do
+      lu.assertTrue(fit(map, solver, few:select(order), 40) == fit(map, solver, few, 40),
+        solver.name .. ", " .. map[1])
+    end
+  end
+end
+
 -- Systems of n x n, and working sets that are multiplied once.
 function TestMoreFeaturesThanRows()
   local few = {}
@@ -143,6 +158,9 @@ function TestStreams()
       local m = sc.pipeline{ features(map), hinge, allowance = allowance }:fit(ds)
       lu.assertTrue(m:decision(X) == want, ("%s, %g bytes"):format(map[1], allowance))
     end
+    local sgd = s.logistic{ lambda = 1e-3, method = "sgd", holdout = 0.1, epochs = 2 }
+    local streamed = fit(map, sgd, sc.data.csv(path, { target = "y", stream = true }))
+    lu.assertTrue(streamed == fit(map, sgd, two), "sgd, " .. map[1])
   end
   os.remove(path)
 end
@@ -157,6 +175,13 @@ function TestMessagesNameRowsOfTheData()
   end)
   lu.assertFalse(ok)
   lu.assertStrContains(tostring(message), "row 1234")
+end
+
+-- Without features the reason is said why sums are not exact.
+function TestColumnsThemselves()
+  local info = sc.pipeline{ s.ridge{ lambda = 1e-3 } }:fit(two):info()
+  lu.assertNil(info.exact)
+  lu.assertStrContains(info.exact_note, "order of the rows")
 end
 
 -- Float features keep the order of the data.

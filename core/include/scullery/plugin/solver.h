@@ -223,7 +223,8 @@ typedef struct scl_ability_csr_rows {
 /* A table without members: what this solver finds depends on the order of the rows, as descent on
  * single rows does. Where features take two values or are whole numbers, so that sums over the rows
  * are exact, the host gives it the rows in an order that depends on their contents alone, and the
- * solution does not depend on the order of the data. Places of rows are places in that order. */
+ * solution does not depend on the order of the data. Places of rows are places in that order. So it
+ * does for solvers with SCL_ABILITY_MODEL. */
 #define SCL_ABILITY_ORDERED_ROWS "scullery.ordered-rows/1"
 typedef struct scl_ability_ordered_rows {
   scl_head head;
