@@ -76,6 +76,22 @@ end
 
 -- ------------------------------------------------------------ joining
 
+-- The list with the files of each pattern ("parts/*.sums", sorted by name) in its place. The path
+-- of a file is no pattern.
+local function expanded(list)
+  local found = {}
+  for _, one in ipairs(list) do
+    local paths = { one }
+    if type(one) == "string" and one:find("[*?%[]") and not core.real_path(one) then
+      paths = core.glob(one)
+      table.sort(paths)
+      if #paths == 0 then error(("merge: %s: no file has such a path"):format(one), 0) end
+    end
+    table.move(paths, 1, #paths, #found + 1, found)
+  end
+  return found
+end
+
 -- The sums of element i of the list, an object or the path of a file; second: its name for error
 -- messages.
 local function read(one, i)
@@ -94,9 +110,9 @@ local function read(one, i)
   return made, one
 end
 
--- Adds the sums `made` to `whole`, in place. first, name: their names for error messages. Raises an
--- error if the models differ, or if all rows of `made` are in `whole` already and not `again`.
-local function join(whole, made, first, name, again)
+-- Raises an error if the sums `made` and `whole` are of different models. first, name: their names
+-- for error messages.
+local function check_addable(whole, made, first, name)
   local what = merging.difference(whole.model, made.model)
   if what then error(("merge: %s and %s differ in %s"):format(first, name, what), 0) end
   sums.check_alike("merge", whole.instruction_set, first, made.instruction_set, name)
@@ -105,13 +121,18 @@ local function join(whole, made, first, name, again)
     error(("merge: %s and %s differ in the number of folds that were summed separately: %d and %d")
       :format(first, name, a, b), 0)
   end
+end
+
+-- Adds the sums `made` to `whole`, in place. Raises an error if all rows of `made` are in `whole`
+-- already and not `again`.
+local function join(whole, made, name, again)
   if not again and core.sums_common(whole.handle, made.handle) == made.rows then
     error(("merge: all %d rows of %s are in the other sums already: give again = true to \z
       count them once more"):format(made.rows, name), 0)
   end
   core.sums_join(whole.handle, made.handle, false)
   whole.rows, whole.forgotten = whole.rows + made.rows, whole.forgotten + made.forgotten
-  for f = 1, a do whole.folds[f] = whole.folds[f] + made.folds[f] end
+  for f = 1, #(whole.folds or {}) do whole.folds[f] = whole.folds[f] + made.folds[f] end
 end
 
 -- The open block (open_block.lua) of joined sums `whole`, all parts of which come from one data
@@ -134,16 +155,18 @@ local function merge(list, given)
   if type(list) ~= "table" or getmetatable(list) or #list == 0 then
     error("merge: takes a list of files or sums, and got " .. options.show(list), 0)
   end
+  list = expanded(list)
   local whole, all, first, elements = nil, {}, nil, {}
   for i, one in ipairs(list) do
     local made, name = read(one, i)
     elements[i] = made
+    if whole then check_addable(whole, made, first, name) end
     for _, part in ipairs(made.parts) do
       all[#all + 1] = { source = part.source, from = part.from, to = part.to, file = name }
     end
     parts.check_apart(all)
     if whole then
-      join(whole, made, first, name, o.again)
+      join(whole, made, name, o.again)
     else
       first, whole = name, sums.with(made, { handle = core.sums_copy(made.handle),
         folds = made.folds and table.move(made.folds, 1, #made.folds, 1, {}) })
@@ -161,7 +184,8 @@ end
 
 --- sc.merge({ file or sums, ... }[, { partial = false, again = false }]): joins sums over rows
 --- (p:sums), in any order, to those over all rows; m:solve() gives the fitted pipeline. Files are
---- those that p:sums and s:save write, or models that were saved with their sums. Parts of one data
+--- those that p:sums and s:save write, or models that were saved with their sums; "parts/*.sums"
+--- stands for all files of the pattern. Parts of one data
 --- set must be all of it, unless partial = true, and no row may come twice; sums whose rows are all
 --- there already are refused unless again = true. Sums of other features, stages, classes or
 --- columns are refused.

@@ -207,6 +207,8 @@ function TestPartsAreChecked()
   local p = pipeline()
   local one, two, three = table.unpack(parts(p, data, 3))
   fails({ "come twice", "element 1", "element 2" }, sc.merge, { one, one })
+  fails({ "differ in the number type: int16 and int8" }, sc.merge,
+    { one, pipeline{ dtype = "int8" }:sums(data, { part = { 1, 3 } }) })
   fails({ "rows 501 to 1000 of 1500 are missing", "partial = true" }, sc.merge, { one, three })
   fails({ "rows 400 to 500 of 1500 come twice" }, sc.merge,
     { p:sums(data, { rows = { 1, 500 } }), p:sums(data, { rows = { 400, n } }) })
@@ -386,6 +388,8 @@ function TestSavedSums()
     end
     local want = p:clone():fit(data, { sums = true })
     lu.assertTrue(sc.merge{ files[2], files[3], files[1] }:solve():predict(X) == want:predict(X))
+    lu.assertTrue(sc.merge{ folder .. "/*.sums" }:solve():predict(X) == want:predict(X))
+    fails({ "/*.none: no file has such a path" }, sc.merge, { folder .. "/*.none" })
     fails({ files[1], "come twice" }, sc.merge, { files[1], files[2], files[1] })
     local nowhere = folder .. "/nowhere"
     fails({ ("merge: %s: no such file"):format(nowhere) }, sc.merge, { nowhere })
