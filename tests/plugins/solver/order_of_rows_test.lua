@@ -1,6 +1,7 @@
 -- Solvers whose method depends on the order of the rows (hinge, huber, trimmed, box by other
--- losses than the square), those of n x n systems, of samples and of models made of rows: on features that are bits or whole numbers
--- a fit has the same bits for any order of the rows and any number of threads.
+-- losses than the square), those of n x n systems, of samples and of models made of rows: on
+-- features that are bits or whole numbers a fit has the same bits for any order of the rows and any
+-- number of threads.
 local lu = require "luaunit"
 local sc = require "scullery"
 local s, gaussian = sc.solver, sc.sampler.gaussian{ sigma = 0.5 }
