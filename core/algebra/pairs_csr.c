@@ -4,7 +4,7 @@
  *   ||u - v||^2 = ||u||^2 + ||v||^2 - 2 <u, v>
  *   ||u - v||_1 = ||u||_1 + ||v||_1 + sum of |u_k - v_k| - |u_k| - |v_k| over common columns
  *
- * Where such a sum cancels, the number of the pair is computed again term by term. For kernels of the
+ * or a sum of the kernel's terms over common columns (slot `terms`). Where such a sum cancels, the number of the pair is computed again term by term. For kernels of the
  * cosine or the angle all rows have length 1. */
 #include "algebra/pairs_csr.h"
 
@@ -20,12 +20,14 @@ struct scl_pair_set {
 };
 
 bool scl_pair_kernel_takes_csr(const scl_pair_kernel *kernel) {
-  return kernel->table->gram == NULL && kernel->table->move == NULL && kernel->scale >= 1e-50 &&
-         kernel->scale <= 1e50;
+  if (kernel->table->gram != NULL) return kernel->table->terms != NULL;
+  return kernel->table->move == NULL && kernel->scale >= 1e-50 && kernel->scale <= 1e50;
 }
 
+static bool has_terms(const scl_pair_kernel *kernel) { return kernel->table->gram != NULL; }
+
 static bool is_angle(const scl_pair_kernel *kernel) {
-  return kernel->table->pair >= SCL_PAIR_COSINE;
+  return !has_terms(kernel) && kernel->table->pair >= SCL_PAIR_COSINE;
 }
 
 /* ------------------------------------------------------------ one row */
@@ -49,7 +51,7 @@ static double take_size(const scl_pair_kernel *kernel, size_t count, double *x) 
       x[k] /= length;
     return length * kernel->scale;
   }
-  for (size_t k = 0; k < count; k++)
+  for (size_t k = 0; k < count && !has_terms(kernel); k++)
     sum += kernel->table->pair == SCL_PAIR_ABSOLUTE_DISTANCE ? fabs(x[k]) : x[k] * x[k];
   return sum;
 }
@@ -107,6 +109,20 @@ static scl_status copy_rows(const scl_pair_kernel *kernel, const scl_const_param
   return SCL_STATUS_OK;
 }
 
+/* The same of sparse rows. */
+static scl_status copy_csr(const scl_pair_kernel *kernel, const scl_csr *v, scl_pair_set *set,
+                           scl_error *error) {
+  SCL_TRY(scl_csr_convert(v, SCL_DTYPE_FLOAT64, &set->rows, error));
+  set->size = scl_allocate_array(v->rows + 1, sizeof *set->size);
+  if (set->size == NULL) return scl_fail_memory(error, v->rows * sizeof *set->size, "lengths");
+  for (size_t i = 0; i < v->rows; i++) {
+    const int64_t first = set->rows.starts[i];
+    set->size[i] = take_size(kernel, (size_t)(set->rows.starts[i + 1] - first),
+                             (double *)set->rows.values + first);
+  }
+  return SCL_STATUS_OK;
+}
+
 /* The same numbers, column by column. */
 static scl_status turn_rows(scl_pair_set *set, scl_error *error) {
   const scl_csr *rows = &set->rows;
@@ -131,17 +147,29 @@ static scl_status turn_rows(scl_pair_set *set, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-scl_status scl_pair_set_create(const scl_pair_kernel *kernel, const scl_const_parameters *v,
-                               scl_pair_set **out, scl_error *error) {
+/* From dense rows, or where v is NULL from sparse ones. */
+static scl_status make_set(const scl_pair_kernel *kernel, const scl_const_parameters *v,
+                           const scl_csr *rows, scl_pair_set **out, scl_error *error) {
   scl_pair_set *set = scl_allocate_zero(sizeof *set);
   if (set == NULL) return scl_fail_memory(error, sizeof *set, "rows of a kernel");
-  scl_status status = copy_rows(kernel, v, set, error);
+  scl_status status =
+      v != NULL ? copy_rows(kernel, v, set, error) : copy_csr(kernel, rows, set, error);
   if (status == SCL_STATUS_OK) status = turn_rows(set, error);
   if (status == SCL_STATUS_OK)
     *out = set;
   else
     scl_pair_set_destroy(set);
   return status;
+}
+
+scl_status scl_pair_set_create(const scl_pair_kernel *kernel, const scl_const_parameters *v,
+                               scl_pair_set **out, scl_error *error) {
+  return make_set(kernel, v, NULL, out, error);
+}
+
+scl_status scl_pair_set_create_csr(const scl_pair_kernel *kernel, const scl_csr *v,
+                                   scl_pair_set **out, scl_error *error) {
+  return make_set(kernel, NULL, v, out, error);
 }
 
 void scl_pair_set_destroy(scl_pair_set *set) {
@@ -162,7 +190,26 @@ typedef struct meeting {
   const scl_pair_kernel *kernel;
   const scl_pair_set *set;
   size_t first, count;
+  double *terms; /* room for the numbers of a column of the set */
 } meeting;
+
+/* out[j] = the sum of the terms of u and v_j. */
+static void meet_terms(const meeting *m, sparse_row u, double *out) {
+  const scl_pair_set *set = m->set;
+  memset(out, 0, m->count * sizeof *out);
+  for (size_t k = 0; k < u.count; k++) {
+    int64_t e = set->start[u.columns[k]], end = set->start[u.columns[k] + 1];
+    while (e < end && (size_t)set->row[e] < m->first)
+      e++;
+    while (end > e && (size_t)set->row[end - 1] >= m->first + m->count)
+      end--;
+    if (e == end || u.values[k] == 0) continue;
+    m->kernel->table->terms(m->kernel->self, u.values[k], (size_t)(end - e), set->value + e,
+                            m->terms);
+    for (const double *term = m->terms; e < end; e++)
+      out[(size_t)set->row[e] - m->first] += *term++;
+  }
+}
 
 /* out[j] = <u, v_j>; or, of absolute distances, the sum over common columns. */
 static void meet(const meeting *m, sparse_row u, double *out) {
@@ -224,6 +271,10 @@ static void meet_row(const meeting *m, const scl_csr *rows, size_t i, double *va
   const sparse_row u = {rows->columns + first, values, (size_t)(rows->starts[i + 1] - first)};
   for (size_t k = 0; k < u.count; k++)
     values[k] = scl_csr_value(rows, first + (int64_t)k);
+  if (has_terms(kernel)) {
+    meet_terms(m, u, out);
+    return;
+  }
   const double size = take_size(kernel, u.count, values);
   scl_pair_row row = {.head = SCL_HEAD(scl_pair_row), .dim = rows->cols, .count = m->count};
   if (pair == SCL_PAIR_NONE)
@@ -246,12 +297,12 @@ static void meet_row(const meeting *m, const scl_csr *rows, size_t i, double *va
 scl_status scl_pair_set_gram(const scl_pair_kernel *kernel, const scl_csr *rows,
                              const scl_pair_set *set, size_t first, size_t count, double *out,
                              ptrdiff_t stride, scl_error *error) {
-  const meeting m = {kernel, set, first, count};
   size_t most = 0;
   for (size_t i = 0; i < rows->rows; i++)
     most = scl_max(most, (size_t)(rows->starts[i + 1] - rows->starts[i]));
-  double *values = scl_allocate_array(most + 1, sizeof *values);
+  double *values = scl_allocate_array(most + set->rows.rows + 1, sizeof *values);
   if (values == NULL) return scl_fail_memory(error, most * sizeof *values, "a row");
+  const meeting m = {kernel, set, first, count, values + most};
   for (size_t i = 0; i < rows->rows; i++)
     meet_row(&m, rows, i, values, out + (ptrdiff_t)i * stride);
   scl_release(values);

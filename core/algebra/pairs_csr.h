@@ -9,13 +9,16 @@
 
 typedef struct scl_pair_set scl_pair_set;
 
-/* Whether a kernel is one of numbers that columns of two zeros do not change: in the simple form
- * without slot `move`, with a scale that squares do not take out of range. */
+/* Whether a kernel is one that columns of two zeros do not change: in the simple form without slot
+ * `move`, with a scale that squares do not take out of range; or a sum of terms over the columns in
+ * which neither row has 0. */
 bool scl_pair_kernel_takes_csr(const scl_pair_kernel *kernel);
 
 /* The rows v, dense parameters, for such a kernel. */
 scl_status scl_pair_set_create(const scl_pair_kernel *kernel, const scl_const_parameters *v,
                                scl_pair_set **out, scl_error *error);
+scl_status scl_pair_set_create_csr(const scl_pair_kernel *kernel, const scl_csr *v,
+                                   scl_pair_set **out, scl_error *error);
 void scl_pair_set_destroy(scl_pair_set *set);
 size_t scl_pair_set_bytes(const scl_pair_set *set);
 

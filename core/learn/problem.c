@@ -261,6 +261,7 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
   if (s->problem.intercept) s->problem.scale = training->pilot.scale; /* borrowed, or NULL */
   s->problem.target_shift = training->flow.target_pilot;
   s->problem.rows = rows_without(&training->flow, without, &total);
+  s->problem.scored = without >= 0;
   if (s->problem.rows == 0 || s->problem.features == 0 || s->problem.targets == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "nothing to learn from: %zu rows, %zu features, %zu targets", s->problem.rows,

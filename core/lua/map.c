@@ -5,6 +5,7 @@
 #include "base/profile.h"
 #include "lua/handle.h"
 #include "lua/list.h"
+#include "lua/sparse.h"
 #include "map/expectation.h"
 #include "rows/ways.h"
 #include <math.h>
@@ -337,9 +338,16 @@ static int map_induced(lua_State *L) { return between(L, scl_map_induced); }
 static int map_collision(lua_State *L) { return between(L, scl_map_collision); }
 static int map_between(lua_State *L) { return between(L, scl_map_kernel_between); }
 
-/* core.gram(kernel, X[, Y]) -> matrix of K(x_i, y_j); without Y, X against itself */
+/* core.gram(kernel, X[, Y]) -> matrix of K(x_i, y_j); without Y, X against itself. Both are dense, or
+ * both sparse */
 static int kernel_gram(lua_State *L) {
   const scl_instance *kernel = scl_lua_check_instance(L, 1, SCL_KIND_KERNEL);
+  if (scl_lua_test_csr(L, 2) != NULL) {
+    const scl_csr *rows = scl_lua_hold_csr(L, 2),
+                  *others = lua_isnil(L, 3) ? rows : scl_lua_hold_csr(L, 3);
+    SCL_LUA_PUSH_MATRIX(L, scl_kernel_matrix_csr(kernel, rows, others, out, &error));
+    return 1;
+  }
   const scl_matrix *x = scl_lua_hold_matrix(L, 2),
                    *y = lua_isnil(L, 3) ? x : scl_lua_hold_matrix(L, 3);
   SCL_LUA_PUSH_MATRIX(L, scl_kernel_matrix(kernel, x, y, out, &error));

@@ -68,10 +68,10 @@ static int saved_matrix(lua_State *L) {
   return 1;
 }
 
-/* core.saved_has(saved, name) -> whether it has such an array */
+/* core.saved_has(saved, name) -> whether it has such an array, perhaps without its zeros */
 static int saved_has(lua_State *L) {
   const opened *file = scl_lua_check_handle(L, 1, SCL_LUA_SAVED);
-  return scl_lua_give_boolean(L, scl_saved_array(&file->saved, luaL_checkstring(L, 2)) != NULL);
+  return scl_lua_give_boolean(L, scl_saved_has_matrix(&file->saved, luaL_checkstring(L, 2)));
 }
 
 /* ------------------------------------------------------------ components */

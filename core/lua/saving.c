@@ -75,7 +75,8 @@ static int tensors_write(lua_State *L) {
 /* ------------------------------------------------------------ coefficients */
 
 /* core.sparse_weights(W) -> the places (row by row, from 0, ascending) and the values of the numbers
- * of a matrix that are not 0, as arrays, if these are much smaller than the matrix; else nothing */
+ * of a matrix that are not 0, as arrays, and its sizes, if these are much smaller than the matrix;
+ * else nothing */
 static int sparse_weights(lua_State *L) {
   enum { SMALL = 4096, SHARE = 4 };
   const scl_matrix *a = scl_lua_hold_matrix(L, 1);
@@ -96,7 +97,10 @@ static int sparse_weights(lua_State *L) {
       L, &(scl_array){.data = places, .dtype = SCL_DTYPE_INT64, .rank = 1, .sizes = {count}});
   scl_lua_push_array(
       L, &(scl_array){.data = values, .dtype = SCL_DTYPE_FLOAT64, .rank = 1, .sizes = {count}});
-  return 2;
+  const int64_t sizes[2] = {(int64_t)a->rows, (int64_t)a->cols};
+  scl_lua_push_array(
+      L, &(scl_array){.data = sizes, .dtype = SCL_DTYPE_INT64, .rank = 1, .sizes = {2}});
+  return 3;
 }
 
 /* ------------------------------------------------------------ stages */

@@ -270,5 +270,9 @@ scl_status scl_map_rest(const scl_map *map, const void *x, const double *phi, do
 /* k(x_i, y_j) of a kernel between rows of data, on the pool's threads. */
 scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error);
+/* The same of sparse rows: kernels that read them as they are (scl_kernel_takes_csr) agree with the
+ * dense rows within rounding; for others rows are made dense, some of X and Y at a time. */
+scl_status scl_kernel_matrix_csr(const scl_instance *kernel, const scl_csr *x, const scl_csr *y,
+                                 scl_matrix *out, scl_error *error);
 
 #endif

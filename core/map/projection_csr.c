@@ -1,12 +1,14 @@
 /* Projections of sparse rows. Dense parameters: the packed strips that dense rows are multiplied
  * with. Sparse parameters and thresholds: an index that lists for each column the parameters which
- * have it, so that a row costs its nonzeros and the parameters that they meet. */
+ * have it, so that a row costs its nonzeros and the parameters that they meet. Structured
+ * parameters: the sampler's own product. */
 #include "map/projection_csr.h"
 
 #include "base/loops.h"
 #include "map/drawn_columns.h"
 #include "map/space.h"
 #include "plugin/blocks.h"
+#include "plugin/sampler.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -24,7 +26,16 @@ static bool is_indexed(const scl_projection *p) {
   return p->rule == scl_space_of(SCL_SPACE_SPARSE) || p->rule->by_threshold;
 }
 
-bool scl_projection_takes_csr(const scl_projection *p) { return is_dense(p) || is_indexed(p); }
+static bool is_structured(const scl_projection *p) {
+  return p->rule == scl_space_of(SCL_SPACE_STRUCTURED);
+}
+
+bool scl_projection_takes_csr(const scl_projection *p) {
+  if (is_structured(p))
+    return p->factor == NULL && p->offset == NULL &&
+           scl_sampler_takes_csr(p->origin.sampler, p->dtype);
+  return is_dense(p) || is_indexed(p);
+}
 
 /* ------------------------------------------------------------ the index */
 
@@ -180,6 +191,7 @@ static void multiply(const scl_projection *p, const scl_tile *t) {
 
 scl_status scl_projection_apply_csr(const scl_projection *p, const scl_tile *t, scl_error *error) {
   if (p->drawn != NULL) return scl_drawn_columns_project(p->drawn, t, error);
+  if (is_structured(p)) return p->rule->project(p, t, error);
   if (is_dense(p)) {
     multiply(p, t);
     return SCL_STATUS_OK;

@@ -381,24 +381,28 @@ static void *scaled_rows(const scl_projection *p, const scl_tile *t) {
 /* z = <factor o w + offset, x> = <w, factor o x> + <offset, x>, where the sampler makes <w, .>. A
  * tile never crosses planes, whose parameters the sampler counts from 0. */
 static scl_status structured_project(const scl_projection *p, const scl_tile *t, scl_error *error) {
-  void *scaled = p->factor == NULL ? NULL : scaled_rows(p, t);
-  if (p->factor != NULL && scaled == NULL)
-    return scl_fail_memory(error, t->rows * p->dim * scl_dtype_size(p->dtype), "scaled rows");
   const size_t run = p->rows / p->planes, plane = t->first / scl_max(run, 1);
   scl_const_parameters part;
   const scl_draw draw = plane_of(p, plane, t->first - plane * run, t->cols, &part);
-  const scl_const_block x = {.data = scaled == NULL ? t->x : scaled,
-                             .dtype = p->dtype,
-                             .rows = t->rows,
-                             .cols = p->dim,
-                             .planes = 1,
-                             .row_stride = scaled == NULL ? t->x_stride : (ptrdiff_t)p->dim};
   const scl_block z = {.data = t->z,
                        .dtype = p->dtype,
                        .rows = t->rows,
                        .cols = t->cols,
                        .planes = 1,
                        .row_stride = t->z_stride};
+  if (t->csr != NULL) { /* without factors and offsets: scl_projection_takes_csr */
+    const scl_const_csr rows = scl_csr_const(t->csr, 0, t->rows);
+    return scl_sampler_apply_csr(p->origin.sampler, &draw, &part, &rows, &z, error);
+  }
+  void *scaled = p->factor == NULL ? NULL : scaled_rows(p, t);
+  if (p->factor != NULL && scaled == NULL)
+    return scl_fail_memory(error, t->rows * p->dim * scl_dtype_size(p->dtype), "scaled rows");
+  const scl_const_block x = {.data = scaled == NULL ? t->x : scaled,
+                             .dtype = p->dtype,
+                             .rows = t->rows,
+                             .cols = p->dim,
+                             .planes = 1,
+                             .row_stride = scaled == NULL ? t->x_stride : (ptrdiff_t)p->dim};
   const scl_status status = scl_sampler_apply(p->origin.sampler, &draw, &part, &x, &z, error);
   scl_release(scaled);
   if (status == SCL_STATUS_OK) add_offset(p, t);

@@ -80,9 +80,10 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
     SCL_TRY(scl_saved_table(from, "kept", &out->kept, error));
   if (out->kept != NULL && !scl_saved_is_list(out->kept))
     return scl_fail(error, SCL_STATUS_BAD_DATA, "its 'kept' is not a list of lists of parameters");
-  if (array_of(saved, out->part, "sampler.state") == NULL) return SCL_STATUS_OK;
-  SCL_TRY(scl_saved_matrix(saved, named(out->part, "sampler.state").text,
-                           (scl_saved_shape){SIZE_MAX, SIZE_MAX, true}, &out->state, error));
+  const array_name state = named(out->part, "sampler.state");
+  if (!scl_saved_has_matrix(saved, state.text)) return SCL_STATUS_OK;
+  SCL_TRY(scl_saved_matrix(saved, state.text, (scl_saved_shape){SIZE_MAX, SIZE_MAX, true},
+                           &out->state, error));
   spec->state = &out->state;
   return SCL_STATUS_OK;
 }

@@ -14,7 +14,6 @@
 
 enum { MOST_BLOCK = 1 << 24 };
 /* Coefficients of a file that has few of them. */
-static const size_t MOST_WEIGHTS = (size_t)1 << 33;
 
 /* The pipeline as the script wrote it, before the fit: row stages, features, row stages after them,
  * solver. Pointers into the description. */
@@ -213,41 +212,18 @@ static scl_status read_learnt(const scl_saved *saved, const cJSON *learnt, size_
   return status;
 }
 
-/* Coefficients that were saved without their zeros: the numbers `values` at `places` of a matrix of
- * `rows` rows, whose columns are those of the intercept. */
-static scl_status fill_weights(const scl_saved *saved, const char *title, size_t rows,
-                               const scl_array *places, scl_matrix *out, scl_error *error) {
+/* Coefficients that were saved without their zeros: their columns are those of the intercept. */
+static scl_status thin_weights(const scl_saved *saved, const char *title, size_t rows,
+                               scl_matrix *out, scl_error *error) {
   char name[60];
-  scl_matrix intercept, values = {0};
+  scl_matrix intercept;
   const scl_saved_shape any = {1, SIZE_MAX, false};
   (void)snprintf(name, sizeof name, "%s.intercept", title);
   SCL_TRY(scl_saved_matrix(saved, name, any, &intercept, error));
   const size_t cols = intercept.cols;
   scl_matrix_release(&intercept);
-  (void)snprintf(name, sizeof name, "%s.weights.values", title);
-  const scl_array *numbers = scl_saved_array(saved, name);
-  if (places->dtype != SCL_DTYPE_INT64 || places->rank != 1 || numbers == NULL ||
-      numbers->dtype != SCL_DTYPE_FLOAT64 || numbers->rank != 1 ||
-      numbers->sizes[0] != places->sizes[0] || cols == 0 || rows > MOST_WEIGHTS / cols)
-    return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "its arrays '%s.weights.places' and '%s.weights.values' do not fit", title,
-                    title);
-  SCL_TRY(scl_matrix_create(rows, cols, SCL_DTYPE_FLOAT64, &values, error));
-  const int64_t *place = places->data;
-  const double *number = numbers->data;
-  for (size_t k = 0; k < places->sizes[0]; k++) {
-    if (place[k] < 0 || (size_t)place[k] >= rows * cols || (k > 0 && place[k] <= place[k - 1]) ||
-        !isfinite(number[k])) {
-      scl_matrix_release(&values);
-      return scl_fail(error, SCL_STATUS_BAD_DATA,
-                      "number %zu of its array '%s.weights.places' or '%s.weights.values' is none "
-                      "of %zu x %zu coefficients",
-                      k + 1, title, title, rows, cols);
-    }
-    ((double *)values.data)[place[k]] = number[k];
-  }
-  *out = values;
-  return SCL_STATUS_OK;
+  (void)snprintf(name, sizeof name, "%s.weights", title);
+  return scl_saved_thin(saved, name, rows, cols, out, error);
 }
 
 /* Coefficients (D x c), intercept (1 x c) and, if there is one, pilot (1 x D). title: "solver", or
@@ -256,11 +232,10 @@ static scl_status read_weights(const scl_saved *saved, const char *title, size_t
                                scl_restored *out, scl_error *error) {
   char name[60];
   const scl_saved_shape any = {features, SIZE_MAX, false}, pilot = {1, features, true};
-  (void)snprintf(name, sizeof name, "%s.weights.places", title);
-  const scl_array *places = scl_saved_array(saved, name);
   (void)snprintf(name, sizeof name, "%s.weights", title);
-  SCL_TRY(places != NULL ? fill_weights(saved, title, features, places, &out->weights, error)
-                         : scl_saved_matrix(saved, name, any, &out->weights, error));
+  SCL_TRY(scl_saved_is_thin(saved, name)
+              ? thin_weights(saved, title, features, &out->weights, error)
+              : scl_saved_matrix(saved, name, any, &out->weights, error));
   const scl_saved_shape row = {1, out->weights.cols, false};
   (void)snprintf(name, sizeof name, "%s.intercept", title);
   SCL_TRY(scl_saved_matrix(saved, name, row, &out->intercept, error));

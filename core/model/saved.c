@@ -3,6 +3,7 @@
 #include "model/saved.h"
 
 #include "base/text.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,10 +206,72 @@ const scl_array *scl_saved_array(const scl_saved *saved, const char *name) {
   return NULL;
 }
 
+/* A part of an array without zeros, "NAME.part". */
+static const scl_array *thin_part(const scl_saved *saved, const char *name, const char *part,
+                                  scl_dtype dtype) {
+  char text[100];
+  (void)snprintf(text, sizeof text, "%s.%s", name, part);
+  const scl_array *array = scl_saved_array(saved, text);
+  return array != NULL && array->dtype == dtype && array->rank == 1 ? array : NULL;
+}
+
+bool scl_saved_is_thin(const scl_saved *saved, const char *name) {
+  char text[100];
+  (void)snprintf(text, sizeof text, "%s.places", name);
+  return scl_saved_array(saved, text) != NULL;
+}
+
+bool scl_saved_has_matrix(const scl_saved *saved, const char *name) {
+  return scl_saved_array(saved, name) != NULL || scl_saved_is_thin(saved, name);
+}
+
+scl_status scl_saved_thin(const scl_saved *saved, const char *name, size_t rows, size_t cols,
+                          scl_matrix *out, scl_error *error) {
+  static const size_t MOST = (size_t)1 << 33;
+  const scl_array *places = thin_part(saved, name, "places", SCL_DTYPE_INT64),
+                  *numbers = thin_part(saved, name, "values", SCL_DTYPE_FLOAT64);
+  scl_matrix values;
+  if (places == NULL || numbers == NULL || numbers->sizes[0] != places->sizes[0] || cols == 0 ||
+      rows > MOST / cols)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its arrays '%s.places' and '%s.values' do not fit",
+                    name, name);
+  SCL_TRY(scl_matrix_create(rows, cols, SCL_DTYPE_FLOAT64, &values, error));
+  const int64_t *place = places->data;
+  const double *number = numbers->data;
+  for (size_t k = 0; k < places->sizes[0]; k++) {
+    if (place[k] < 0 || (size_t)place[k] >= rows * cols || (k > 0 && place[k] <= place[k - 1]) ||
+        !isfinite(number[k])) {
+      scl_matrix_release(&values);
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "number %zu of its array '%s.places' or '%s.values' is none of a matrix of "
+                      "%zu x %zu",
+                      k + 1, name, name, rows, cols);
+    }
+    ((double *)values.data)[place[k]] = number[k];
+  }
+  *out = values;
+  return SCL_STATUS_OK;
+}
+
+/* An array without zeros whose sizes are saved too. */
+static scl_status sized_matrix(const scl_saved *saved, const char *name, scl_saved_shape shape,
+                               scl_matrix *out, scl_error *error) {
+  const scl_array *sizes = thin_part(saved, name, "sizes", SCL_DTYPE_INT64);
+  const int64_t *size = sizes == NULL ? NULL : sizes->data;
+  if (sizes == NULL || sizes->sizes[0] != 2 || size[0] < 0 || size[1] < 0 ||
+      (shape.rows != SIZE_MAX && (size_t)size[0] != shape.rows) ||
+      (shape.cols != SIZE_MAX && (size_t)size[1] != shape.cols))
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "its array '%s.sizes' does not fit the rest of the model", name);
+  return scl_saved_thin(saved, name, (size_t)size[0], (size_t)size[1], out, error);
+}
+
 scl_status scl_saved_matrix(const scl_saved *saved, const char *name, scl_saved_shape shape,
                             scl_matrix *out, scl_error *error) {
   const scl_array *array = scl_saved_array(saved, name);
   size_t row, col;
+  if (array == NULL && scl_saved_is_thin(saved, name))
+    return sized_matrix(saved, name, shape, out, error);
   if (array == NULL) return scl_fail(error, SCL_STATUS_BAD_DATA, "it has no array '%s'", name);
   const size_t *sizes = array->sizes;
   const bool real = array->dtype == SCL_DTYPE_FLOAT64 || array->dtype == SCL_DTYPE_FLOAT32;

@@ -76,5 +76,12 @@ typedef struct scl_saved_shape {
 } scl_saved_shape;
 scl_status scl_saved_matrix(const scl_saved *saved, const char *name, scl_saved_shape shape,
                             scl_matrix *out, scl_error *error);
+/* A matrix that was saved without its zeros (float64): "NAME.values", and in "NAME.places" their
+ * places, row by row from 0; scl_saved_matrix reads it where "NAME.sizes" has rows and columns.
+ * _has_matrix: in either form. */
+bool scl_saved_is_thin(const scl_saved *saved, const char *name);
+bool scl_saved_has_matrix(const scl_saved *saved, const char *name);
+scl_status scl_saved_thin(const scl_saved *saved, const char *name, size_t rows, size_t cols,
+                          scl_matrix *out, scl_error *error);
 
 #endif

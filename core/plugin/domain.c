@@ -106,6 +106,31 @@ scl_status scl_domain_check_rows(const scl_instance *component, const void *rows
   return SCL_STATUS_OK;
 }
 
+scl_status scl_domain_check_csr(const scl_instance *component, const scl_csr *rows,
+                                scl_error *error) {
+  scl_domain domain;
+  bool known;
+  SCL_TRY(scl_domain_of(component, &domain, &known, error));
+  for (size_t i = 0; known && i < rows->rows; i++) {
+    const size_t count = (size_t)(rows->starts[i + 1] - rows->starts[i]);
+    const int32_t *columns = rows->columns + rows->starts[i];
+    size_t first = 0; /* the first column that is not stored */
+    while (first < count && (size_t)columns[first] == first)
+      first++;
+    if (first < rows->cols && !is_inside(&domain, 0))
+      return refuse(component, &domain, "column", first, 0, error);
+    for (size_t k = 0; k < count; k++) {
+      const double x = scl_csr_value(rows, rows->starts[i] + (int64_t)k);
+      if (!is_inside(&domain, x))
+        return refuse(component, &domain, "column", (size_t)columns[k], x, error);
+    }
+    SCL_TRY(check_row(component, &domain,
+                      scl_at(rows->values, rows->dtype, (ptrdiff_t)rows->starts[i]), rows->dtype,
+                      count, "column", error));
+  }
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_domain_check_block(const scl_instance *phi, const scl_const_block *z,
                                   scl_error *error) {
   scl_domain domain;

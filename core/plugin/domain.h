@@ -2,6 +2,7 @@
 #ifndef SCULLERY_DOMAIN_H
 #define SCULLERY_DOMAIN_H
 
+#include "algebra/csr.h"
 #include "plugin/instance.h"
 
 /* *out = the domain of a component, and *known = whether it declares one. */
@@ -11,6 +12,9 @@ scl_status scl_domain_of(const scl_instance *component, scl_domain *out, bool *k
  * stride) or the length of one is outside of the component's domain. */
 scl_status scl_domain_check_rows(const scl_instance *component, const void *rows, scl_dtype dtype,
                                  size_t count, size_t cols, ptrdiff_t stride, scl_error *error);
+/* The same of sparse rows. */
+scl_status scl_domain_check_csr(const scl_instance *component, const scl_csr *rows,
+                                scl_error *error);
 /* The same for numbers z of a nonlinearity. */
 scl_status scl_domain_check_block(const scl_instance *phi, const scl_const_block *z,
                                   scl_error *error);

@@ -76,6 +76,14 @@ static void finish_simple(const void *self, const scl_pair_row *row, double *num
   if (!scl_call_failed()) table_of(kernel)->finish(kernel->self, row, numbers);
 }
 
+static void terms_simple(const void *self, double x, size_t count, const double *y, double *out) {
+  const scl_instance *kernel = self;
+  if (scl_call_failed())
+    memset(out, 0, count * sizeof *out);
+  else
+    table_of(kernel)->terms(kernel->self, x, count, y, out);
+}
+
 /* A failure of `move` becomes one of the call of `finish` that it is made from. */
 static void move_simple(const void *self, size_t count, double *coordinates) {
   const scl_instance *kernel = self;
@@ -92,6 +100,7 @@ static void open_simple(const scl_instance *kernel, simple_form *out) {
   out->table = *table_of(kernel);
   if (out->table.finish != NULL) out->table.finish = finish_simple;
   if (out->table.move != NULL) out->table.move = move_simple;
+  if (out->table.terms != NULL) out->table.terms = terms_simple;
   out->pairs = (scl_pair_kernel){&out->table, kernel, scl_kernel_scale(kernel)};
 }
 
@@ -131,8 +140,18 @@ scl_status scl_kernel_pair_set(const scl_instance *kernel, const scl_const_param
                                scl_pair_set **out, scl_error *error) {
   simple_form form;
   SCL_TRY(kernel_check(kernel, v->space, error));
+  SCL_TRY(check_rows(kernel, v, error));
   open_simple(kernel, &form);
   return scl_pair_set_create(&form.pairs, v, out, error);
+}
+
+scl_status scl_kernel_pair_set_csr(const scl_instance *kernel, const scl_csr *v, scl_pair_set **out,
+                                   scl_error *error) {
+  simple_form form;
+  SCL_TRY(kernel_check(kernel, SCL_SPACE_DENSE, error));
+  SCL_TRY(scl_domain_check_csr(kernel, v, error));
+  open_simple(kernel, &form);
+  return scl_pair_set_create_csr(&form.pairs, v, out, error);
 }
 
 scl_status scl_kernel_gram_csr(const scl_instance *kernel, const scl_csr *rows,
@@ -140,7 +159,9 @@ scl_status scl_kernel_gram_csr(const scl_instance *kernel, const scl_csr *rows,
                                ptrdiff_t stride, scl_error *error) {
   simple_form form;
   scl_call call;
-  scl_call_enter(&call, kernel->component, "finish", error);
+  SCL_TRY(scl_domain_check_csr(kernel, rows, error));
+  scl_call_enter(&call, kernel->component, table_of(kernel)->gram == NULL ? "finish" : "terms",
+                 error);
   open_simple(kernel, &form);
   return scl_call_leave(
       &call, scl_pair_set_gram(&form.pairs, rows, set, first, count, out, stride, error));

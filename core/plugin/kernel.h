@@ -20,6 +20,8 @@ scl_status scl_kernel_gram(const scl_instance *kernel, const scl_const_parameter
 bool scl_kernel_takes_csr(const scl_instance *kernel);
 scl_status scl_kernel_pair_set(const scl_instance *kernel, const scl_const_parameters *v,
                                scl_pair_set **out, scl_error *error);
+scl_status scl_kernel_pair_set_csr(const scl_instance *kernel, const scl_csr *v, scl_pair_set **out,
+                                   scl_error *error);
 scl_status scl_kernel_gram_csr(const scl_instance *kernel, const scl_csr *rows,
                                const scl_pair_set *set, size_t first, size_t count, double *out,
                                ptrdiff_t stride, scl_error *error);

@@ -443,6 +443,20 @@ scl_status scl_sampler_apply(const scl_instance *sampler, const scl_draw *draw,
   return status;
 }
 
+bool scl_sampler_takes_csr(const scl_instance *sampler, scl_dtype dtype) {
+  const scl_ability_structured *ability = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
+  return ability != NULL && ability->apply_csr != NULL && scl_takes(ability->dtypes, dtype);
+}
+
+scl_status scl_sampler_apply_csr(const scl_instance *sampler, const scl_draw *draw,
+                                 const scl_const_parameters *parameters, const scl_const_csr *x,
+                                 const scl_block *z, scl_error *error) {
+  const scl_ability_structured *ability = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
+  scl_call call;
+  scl_call_enter(&call, sampler->component, "apply_csr", error);
+  return scl_call_leave(&call, ability->apply_csr(sampler->self, draw, parameters, x, z, error));
+}
+
 scl_status scl_sampler_rows(const scl_instance *sampler, const scl_draw *draw,
                             const scl_const_parameters *parameters, double *dense, ptrdiff_t stride,
                             scl_error *error) {

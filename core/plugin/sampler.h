@@ -87,6 +87,11 @@ bool scl_sampler_has_rows(const scl_instance *sampler);
 scl_status scl_sampler_apply(const scl_instance *sampler, const scl_draw *draw,
                              const scl_const_parameters *parameters, const scl_const_block *x,
                              const scl_block *z, scl_error *error);
+/* The same of sparse rows, for samplers that take them in their type. */
+bool scl_sampler_takes_csr(const scl_instance *sampler, scl_dtype dtype);
+scl_status scl_sampler_apply_csr(const scl_instance *sampler, const scl_draw *draw,
+                                 const scl_const_parameters *parameters, const scl_const_csr *x,
+                                 const scl_block *z, scl_error *error);
 scl_status scl_sampler_rows(const scl_instance *sampler, const scl_draw *draw,
                             const scl_const_parameters *parameters, double *dense, ptrdiff_t stride,
                             scl_error *error);

@@ -27,8 +27,8 @@ static uint64_t add_numbers(uint64_t h, const double *numbers, size_t count) {
   return h;
 }
 
-/* Sparse rows of up to so many columns have the hashes of dense ones; of wider rows the zeros are
- * left out, as they would take most of the time. */
+/* Of wider rows, sparse or dense, the zeros are left out: those of sparse rows would take most of
+ * the time. */
 enum { FILLED = 4096 };
 
 typedef struct hashing {
@@ -39,8 +39,11 @@ typedef struct hashing {
 /* The hash of row i of a block without its targets. */
 static uint64_t hash_row(const hashing *job, const scl_flow_block *block, size_t i) {
   double filled[FILLED];
-  if (block->csr == NULL)
-    return add_numbers(0, (const double *)block->x + (ptrdiff_t)i * block->x_stride, job->cols);
+  const double *x =
+      block->csr == NULL ? (const double *)block->x + (ptrdiff_t)i * block->x_stride : NULL;
+  if (x != NULL && job->cols > FILLED)
+    return scl_fingerprint_of(0, SCL_DTYPE_FLOAT64, x, job->cols);
+  if (x != NULL) return add_numbers(0, x, job->cols);
   if (job->cols > FILLED) return scl_fingerprint_of_csr(0, block->csr, i);
   scl_csr_fill(block->csr, i, 1, SCL_DTYPE_FLOAT64, filled, FILLED);
   return add_numbers(0, filled, job->cols);

@@ -187,8 +187,7 @@ static void newton_product_rows(const void *context, const scl_const_csr *x, siz
   }
 }
 
-/* n->image = H p */
-static scl_status newton_multiply(csr_newton *n, const double *p, scl_error *error) {
+scl_status csr_newton_multiply(csr_newton *n, const double *p, scl_error *error) {
   const risk *r = n->risk;
   const newton_product job = {.n = n, .p = p};
   const scl_status status = csr_sums_make(&n->sums, newton_product_rows, &job, n->image, error);
@@ -254,7 +253,7 @@ static void newton_add(const csr_newton *n, const double *lengths, const double 
 static scl_status newton_conjugate(csr_newton *n, bool *open, scl_error *error) {
   const size_t c = n->risk->columns, size = n->risk->size;
   double *const by = n->lengths;
-  const scl_status status = newton_multiply(n, n->turn, error);
+  const scl_status status = csr_newton_multiply(n, n->turn, error);
   if (status != SCL_STATUS_OK) return status;
   newton_dots(n, n->turn, n->image, by);
   for (size_t j = 0; j < c; j++) /* by[j] <= 0: rounding */
@@ -316,11 +315,12 @@ static scl_status newton_move(csr_newton *n, bool *moved, scl_error *error) {
   return csr_newton_look(n, false, error);
 }
 
-/* The residual of a step: less as the iteration comes nearer. */
+/* The residual of a step: less as the iteration comes nearer. From a solution of a lambda nearby
+ * steps are good at once, and worth being exact. */
 static double newton_share(const csr_newton *n, double first, double goal) {
-  const double norm = n->norm;
+  const double norm = n->norm, most = n->near ? 0.01 : 0.25;
   if (n->quadratic) return fmin(0.25, goal / norm / 2);
-  const double share = fmin(0.25, sqrt(norm / first));
+  const double share = fmin(most, sqrt(norm / first));
   return fmax(share, fmin(0.25, 0.3 * goal / norm));
 }
 

@@ -17,6 +17,7 @@ struct csr_newton {
   const risk *risk;
   bool joint;           /* the columns are those of one loss, the logistic one of several classes */
   bool quadratic;       /* one step is enough */
+  bool near;            /* n->x comes from solutions of other lambdas */
   csr_newton_bend bend; /* NULL: those of the loss that the risk's choice says */
   const void *context;
   /* Set by csr_newton_open: numbers as the risk's x, and n c of scores. All are scratch memory. */
@@ -41,6 +42,9 @@ scl_status csr_newton_bends(csr_newton *n, scl_error *error);
 /* Slopes and losses at n->scores, and the sums of the slopes (c). */
 scl_status csr_newton_slopes(csr_newton *n, double *sums, scl_error *error);
 
+/* n->image = H p, H the Hessian with n->bends. */
+scl_status csr_newton_multiply(csr_newton *n, const double *p, scl_error *error);
+
 /* From n->x to a gradient of norm `goal`, in at most `most` iterations (quadratic: products with
  * the Hessian), or until rounding stops it. *iterations counts up. */
 scl_status csr_newton_minimise(csr_newton *n, double goal, size_t most, size_t *iterations,
@@ -59,6 +63,18 @@ typedef struct csr_newton_task {
 } csr_newton_task;
 scl_status csr_newton_path(const csr_newton_task *task, const double *lambdas, size_t count,
                            scl_solution *const *out, scl_error *error);
+
+/* Squares: the coefficients and constants in out[k] of each of `count` lambdas, which descend, by
+ * conjugate gradients for all of them at the price of the smallest one's passes, from where `open`
+ * starts: each to a gradient of norm `goal` by the recurrence, which rounding may move from the
+ * true one, in at most `most` steps; *steps counts them. r is the risk
+ * of n, whose lambda is left at the smallest; n->x stays. Takes scratch memory
+ * of csr_shifted_bytes. */
+enum { CSR_SHIFTED_MOST = 256 }; /* lambdas */
+size_t csr_shifted_bytes(const risk *r, size_t count);
+scl_status csr_shifted_path(csr_newton *n, risk *r, const double *lambdas, size_t count,
+                            double goal, size_t most, scl_solution *const *out, size_t *steps,
+                            scl_error *error);
 
 /* Least squares with (lambda/2) ||a||^2, each target apart, by conjugate gradients for all of them
  * in the same passes: to a residual of `tolerance` of the right-hand side, in at most `most` passes

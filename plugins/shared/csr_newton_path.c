@@ -66,13 +66,13 @@ static double path_goal(const csr_newton *n, const csr_newton_task *task) {
   return sqrt(2 * n->risk->lambda * task->tolerance * n->value / (double)n->risk->columns) / 2;
 }
 
-/* One lambda, from n->x. */
+/* One lambda, from n->x, of which value, gradient and norm are known. */
 static scl_status path_solve(csr_newton *n, const csr_newton_task *task, double unit,
                              scl_solution *out, scl_error *error) {
   enum { ROUNDS = 6 };
   const bool settle = n->risk->intercept && !n->joint;
   double goal = task->tolerance * unit;
-  scl_status status = csr_newton_look(n, false, error);
+  scl_status status = SCL_STATUS_OK;
   out->iterations = 0;
   out->tolerance = task->tolerance;
   for (int round = 0; round < ROUNDS && status == SCL_STATUS_OK; round++, goal /= 4) {
@@ -91,17 +91,26 @@ static scl_status path_solve(csr_newton *n, const csr_newton_task *task, double 
   return status;
 }
 
+/* Value, gradient and norm at n->x for another lambda: only the penalty changes. */
+static void path_take_lambda(csr_newton *n, risk *r, double lambda) {
+  const double change = lambda - r->lambda, before = risk_penalty(r, n->x);
+  r->lambda = lambda;
+  n->value += risk_penalty(r, n->x) - before;
+  for (size_t k = 0; change != 0 && k < r->problem->features * r->columns; k++)
+    n->gradient[k] += change * n->x[k];
+  n->norm = sqrt(risk_dot(r->size, n->gradient, n->gradient));
+}
+
 /* From the solutions of the last two lambdas, before and n->x, to where they lead in the logarithm
  * of lambda, if the objective is less there. */
 static scl_status path_predict(csr_newton *n, const double *before, double ratio,
                                scl_error *error) {
   const size_t size = n->risk->size;
-  scl_status status = csr_newton_look(n, false, error);
   const double value = n->value;
   memcpy(n->step, n->x, size * sizeof *n->x);
   for (size_t k = 0; k < size; k++)
     n->x[k] += ratio * (n->x[k] - before[k]);
-  if (status == SCL_STATUS_OK) status = csr_newton_look(n, true, error);
+  const scl_status status = csr_newton_look(n, true, error);
   if (status != SCL_STATUS_OK || n->value < value) return status;
   memcpy(n->x, n->step, size * sizeof *n->x);
   return csr_newton_look(n, true, error);
@@ -117,37 +126,82 @@ static void path_centre(double *constants, size_t c) {
     constants[j] -= mean;
 }
 
-scl_status csr_newton_path(const csr_newton_task *task, const double *lambdas, size_t count,
-                           scl_solution *const *out, scl_error *error) {
+/* out[k] = n->x */
+static void path_write(const csr_newton *n, scl_solution *out) {
+  const risk *r = n->risk;
+  const size_t numbers = r->problem->features * r->columns;
+  memcpy(out->coefficients, n->x, numbers * sizeof *n->x);
+  if (!r->intercept) return;
+  memcpy(out->intercept, n->x + numbers, r->columns * sizeof *n->x);
+  if (n->joint) path_centre(out->intercept, r->columns);
+}
+
+/* Each lambda from where the last two lead. */
+static scl_status path_follow(csr_newton *n, const csr_newton_task *task, const double *lambdas,
+                              size_t count, double unit, scl_solution *const *out,
+                              scl_error *error) {
+  const risk *r = task->risk;
+  const scl_host *host = r->problem->host;
+  const size_t numbers = r->problem->features * r->columns;
+  double *before = host->scratch((r->size + 1) * sizeof *before);
+  scl_status status = SCL_STATUS_OK;
+  if (before == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a path");
+  for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
+    const double ratio =
+        k < 2 ? 0 : log(lambdas[k - 1] / lambdas[k]) / log(lambdas[k - 2] / lambdas[k - 1]);
+    path_take_lambda(n, task->risk, lambdas[k]);
+    n->near = k > 1;
+    if (ratio > 0 && ratio < 4) status = path_predict(n, before, ratio, error);
+    if (k > 0) memcpy(before, out[k - 1]->coefficients, numbers * sizeof *before);
+    if (k > 0 && r->intercept)
+      memcpy(before + numbers, out[k - 1]->intercept, r->columns * sizeof *before);
+    if (status == SCL_STATUS_OK) status = path_solve(n, task, unit, out[k], error);
+    path_write(n, out[k]);
+  }
+  return status;
+}
+
+/* Squares: all lambdas together, and then each to its goal. */
+static scl_status path_shifted(csr_newton *n, const csr_newton_task *task, const double *lambdas,
+                               size_t count, double unit, scl_solution *const *out,
+                               scl_error *error) {
   risk *r = task->risk;
   const size_t numbers = r->problem->features * r->columns;
+  size_t steps = 0;
+  scl_status status = csr_shifted_path(n, r, lambdas, count, task->tolerance * unit / 2, task->most,
+                                       out, &steps, error);
+  for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
+    r->lambda = lambdas[k];
+    memcpy(n->x, out[k]->coefficients, numbers * sizeof *n->x);
+    if (r->intercept) memcpy(n->x + numbers, out[k]->intercept, r->columns * sizeof *n->x);
+    status = csr_newton_look(n, true, error);
+    if (status == SCL_STATUS_OK) status = path_solve(n, task, unit, out[k], error);
+    out[k]->iterations += steps;
+    path_write(n, out[k]);
+  }
+  return status;
+}
+
+scl_status csr_newton_path(const csr_newton_task *task, const double *lambdas, size_t count,
+                           scl_solution *const *out, scl_error *error) {
+  enum { MOST_BYTES = 1 << 30 }; /* of the directions of all lambdas */
+  risk *r = task->risk;
   csr_newton n = {.risk = r, .joint = task->joint};
-  const bool square = r->choice->loss == LOSS_SQUARE;
+  const bool square = r->choice->loss == LOSS_SQUARE, warm = r->problem->warm != 0 && count > 0;
   n.quadratic = square;
   scl_status status = csr_newton_open(&n, error);
   if (status == SCL_STATUS_OK && square && r->intercept) status = path_settle(&n, error);
   const double unit = n.norm;
-  if (status == SCL_STATUS_OK && r->problem->warm && count > 0) {
-    memcpy(n.x, out[0]->coefficients, numbers * sizeof *n.x);
+  if (status == SCL_STATUS_OK && warm) {
+    memcpy(n.x, out[0]->coefficients, r->problem->features * r->columns * sizeof *n.x);
     status = csr_newton_look(&n, true, error);
   }
-  double *before = r->problem->host->scratch((r->size + 1) * sizeof *before);
-  if (status == SCL_STATUS_OK && before == NULL)
-    status = r->problem->host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a path");
-  for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
-    const double ratio =
-        k < 2 ? 0 : log(lambdas[k - 1] / lambdas[k]) / log(lambdas[k - 2] / lambdas[k - 1]);
-    r->lambda = lambdas[k];
-    if (ratio > 0 && ratio < 4) status = path_predict(&n, before, ratio, error);
-    if (k > 0) memcpy(before, out[k - 1]->coefficients, numbers * sizeof *before);
-    if (k > 0 && r->intercept)
-      memcpy(before + numbers, out[k - 1]->intercept, r->columns * sizeof *before);
-    if (status == SCL_STATUS_OK) status = path_solve(&n, task, unit, out[k], error);
-    memcpy(out[k]->coefficients, n.x, numbers * sizeof *n.x);
-    if (r->intercept) memcpy(out[k]->intercept, n.x + numbers, r->columns * sizeof *n.x);
-    if (r->intercept && n.joint) path_centre(out[k]->intercept, r->columns);
-  }
-  return status;
+  if (status != SCL_STATUS_OK) return status;
+  const bool together = square && !warm && count > 1 && count <= CSR_SHIFTED_MOST &&
+                        csr_shifted_bytes(r, count) <= MOST_BYTES;
+  return together ? path_shifted(&n, task, lambdas, count, unit, out, error)
+                  : path_follow(&n, task, lambdas, count, unit, out, error);
 }
 
 scl_status csr_least_squares(const scl_problem *problem, const double *lambdas, size_t count,

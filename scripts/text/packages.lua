@@ -8,39 +8,8 @@ local sc = require "scullery"
 
 local given = sc.arguments{ save = "", rows = 0 }
 
--- "libc6 (>= 2.34), perl | raku" -> "on_libc6 on_perl on_raku": each name is one word, and another
--- one than the same word of a description.
-local function names_of(depends)
-  local words = {}
-  for name in (depends:gsub("%b()", "") .. ","):gmatch("%s*([^,|%s:]+)[^,|]*[,|]") do
-    words[#words + 1] = "on_" .. name:gsub("[^%w]", "_")
-  end
-  return table.concat(words, " ")
-end
-
--- The fields of each package of `apt-cache dumpavail`.
-local function packages()
-  local list, one = {}, {}
-  local pipe = assert(io.popen("apt-cache dumpavail 2>/dev/null"))
-  for line in pipe:lines() do
-    local key, value = line:match("^([%w-]+): (.*)$")
-    if line == "" then
-      if one.Section and one.Description then list[#list + 1] = one end
-      one = {}
-    elseif key then
-      one[key] = value
-    end
-  end
-  pipe:close()
-  if #list == 0 then error("apt-cache lists no packages: run `apt-get update` first", 0) end
-  return list
-end
-
-local sections, descriptions, depends = {}, {}, {}
-for i, one in ipairs(packages()) do
-  sections[i], descriptions[i] = one.Section, one.Description
-  depends[i] = names_of(one.Depends or "")
-end
+local index = dofile((arg[0]:gsub("[^/]*$", "index.lua")))
+local sections, descriptions, depends = index.sections, index.descriptions, index.depends
 
 local function quoted(field) return '"' .. field:gsub('"', '""') .. '"' end
 
@@ -54,8 +23,7 @@ if given.save ~= "" then
   return
 end
 
-local both = {}
-for i, text in ipairs(descriptions) do both[i] = text .. "\n" .. depends[i] end
+local both = index.both()
 
 -- The error on the test rows, its binomial standard error, and the seconds of the fit.
 local function judged(texts, pipeline)

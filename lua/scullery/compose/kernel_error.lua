@@ -11,6 +11,7 @@ local text_table = require "scullery.base.text_table"
 
 local SIZES = { 64, 256, 1024, 4096 } -- T by default
 local BLOCK_ROWS = 512  -- rows whose features are in memory at once
+local DENSE = 2 ^ 23    -- numbers of sparse rows that are made dense at a time
 local FALLS = -0.1      -- with a slope above this, the error counts as not falling with T
 
 -- ---------------------------------------------------------------- options
@@ -25,6 +26,8 @@ local function is_sizes(value)
   end
   return true
 end
+
+local function is_points(value) return core.is_matrix(value) or core.is_sparse(value) end
 
 local rules = options.declare("kernel_error", {
   progress = progress.rule,
@@ -42,8 +45,8 @@ local rules = options.declare("kernel_error", {
     return type(value) == "function" or core.is_matrix(value) or component.is(value, "kernel")
   end, takes = "a kernel, as sc.kernel.NAME{...}, a function of X and Y that gives a matrix, or \z
       the matrix itself" },
-  X = { test = core.is_matrix, takes = "a matrix of points", required = true },
-  Y = { test = core.is_matrix, takes = "a matrix of points" },
+  X = { test = is_points, takes = "a matrix of points, dense or sparse", required = true },
+  Y = { test = is_points, takes = "a matrix of points, dense or sparse" },
   T = { test = is_sizes, takes = "a list of whole numbers of at least 1, ascending",
     default = SIZES },
   seeds = { type = "integer", low = 1, default = 4 },
@@ -109,12 +112,28 @@ end
 
 -- ---------------------------------------------------------------- the exact kernel
 
+-- inst:kernel of rows of which some are sparse: as dense ones, some at a time.
+local function kernel_of_sparse(inst, X, Y)
+  local step, strips = math.max(1, math.floor(DENSE / X:cols())), {}
+  local function some(A, i)
+    local rows = A:slice(i, math.min(i + step - 1, A:rows()))
+    return core.is_sparse(rows) and rows:dense() or rows
+  end
+  for i = 1, X:rows(), step do
+    local x, parts = some(X, i), {}
+    for j = 1, Y:rows(), step do parts[#parts + 1] = inst:kernel(x, some(Y, j)) end
+    strips[#strips + 1] = core.hcat(table.unpack(parts))
+  end
+  return core.vcat(table.unpack(strips))
+end
+
 -- The matrix of k(x, y), a row for each x of X and a column for each y of Y (or X): the closed
 -- form, or from the option `kernel`.
 local function exact_kernel(o, inst)
   local X, Y, k = o.X, o.Y or o.X, o.kernel
   if k == nil then
-    k = inst:kernel(X, Y)
+    local sparse = core.is_sparse(X) or core.is_sparse(Y)
+    k = sparse and kernel_of_sparse(inst, X, Y) or inst:kernel(X, Y)
   elseif component.is(k) then
     if type(k.gram) ~= "function" then fail("%s has no gram(X, Y)", tostring(k)) end
     k = k:gram(X, Y)

@@ -47,6 +47,15 @@ local function encode_stages(made, arrays, count)
   return list
 end
 
+-- What a sampler learnt, without its zeros where these are most of it: landmarks of sparse rows.
+local function encode_state(state, put)
+  local places, values, sizes = core.sparse_weights(state)
+  put("sampler.state", not places and state or nil)
+  put("sampler.state.places", places)
+  put("sampler.state.values", values)
+  put("sampler.state.sizes", sizes)
+end
+
 -- How the map was made, and numbers that prove that a loader made the same one: the features of a
 -- few probe rows, and a digest of the parameters. The parameters themselves are added if the user
 -- asks. grid: what whole-number features learnt. prefix: of the names of arrays.
@@ -56,7 +65,7 @@ local function encode_one(map, origin, arrays, o, grid, prefix)
   local function put(name, value) arrays[prefix .. name] = value end
   put("features.grid", grid)
   for name, value in pairs(origin) do
-    if name == "state" then put("sampler.state", value)
+    if name == "state" then encode_state(value, put)
     elseif not of_part[name] then
       how[name] = description.encode(value, arrays, prefix .. "features." .. name)
     end
@@ -197,14 +206,18 @@ end
 -- The lowest version of the format that can represent the file. Pilots came with version 2;
 -- transformed targets, computed columns and other orders of dates with 3; row stages after
 -- features, selections of columns and isotonic calibrations with 4; whole-number features with 5;
+<<<<<<< HEAD
 -- texts, and weights without their zeros, with 6; unions of features with 7.
+=======
+-- texts, and weights and landmarks without their zeros, with 6.
+>>>>>>> 47de5fb4 (Sparse rows: least squares of several lambdas at once, scores of searches to ten times the tolerance, kernels of common columns, sketches and Gram matrices of sparse rows, landmarks saved without zeros)
 local function version_of(value, arrays)
   local recipe = pipeline.is(value) and value
   local f = recipe and recipe.fitted
   local curves = f and f.calibration and f.calibration.curves
   if has_union(value) then return 7 end
   if has_texts(recipe) then return 6 end
-  for name in pairs(arrays) do if name:find("%.weights%.places$") then return 6 end end
+  for name in pairs(arrays) do if name:find("%.places$") then return 6 end end
   if sums.is(value) or arrays["sums.moment"] or has_whole_numbers(value) then return 5 end
   if curves or recipe and has_later_stages(recipe) then return 4 end
   local schema = f and f.schema or dataset.is(value) and value.schema or nil

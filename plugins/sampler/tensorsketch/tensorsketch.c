@@ -183,6 +183,7 @@ static void release_plan(const void *self, void *prepared) {
 typedef struct workspace {
   const tensorsketch *self;
   const plan *plan;
+  const scl_const_csr *csr;      /* the rows; NULL: they are dense */
   void *rows, *product, *factor; /* lanes x columns; lanes x m twice */
 } workspace;
 
@@ -226,6 +227,25 @@ static scl_status sketch_reserve(workspace *w, size_t most, scl_error *error) {
         to[l] += sign[i] * from[l];                                                                \
     }                                                                                              \
   }                                                                                                \
+  /* The same of sparse rows first .. first+count-1, in the order of the columns. */               \
+  ISA_INLINE void sketch_sparse_##dtype(const workspace *w, const sketch *at, size_t j,            \
+                                        size_t first, size_t count, real *out) {                   \
+    const plan *all = w->plan;                                                                     \
+    const scl_const_csr *x = w->csr;                                                               \
+    const size_t from_hash = (at->number * w->self->degree + j) * all->columns;                    \
+    const uint32_t *bucket = all->bucket + from_hash;                                              \
+    const real *sign = all->dtype + from_hash, *values = x->values;                                \
+    const real size = (real)sqrt(w->self->scale), constant = (real)sqrt(w->self->offset);          \
+    memset(out, 0, at->size *LANES * sizeof *out);                                                 \
+    for (size_t l = 0; l < count; l++) {                                                           \
+      for (int64_t k = x->starts[first + l]; k < x->starts[first + l + 1]; k++) {                  \
+        const real number = size * values[k];                                                      \
+        out[(size_t)bucket[x->columns[k]] * LANES + l] += sign[x->columns[k]] * number;            \
+      }                                                                                            \
+      if (all->columns > x->cols)                                                                  \
+        out[(size_t)bucket[x->cols] * LANES + l] += sign[x->cols] * constant;                      \
+    }                                                                                              \
+  }                                                                                                \
   ISA_INLINE void sketch_write_##dtype(const workspace *w, const sketch *at, const scl_block *z,   \
                                        size_t first, size_t count) {                               \
     const real *product = w->product;                                                              \
@@ -252,12 +272,15 @@ typedef void (*sketch_rows)(const workspace *w, const sketch *at, const scl_cons
                                                  const scl_const_block *x, const scl_block *z) {   \
     const real *roots = w->plan->roots.dtype;                                                      \
     real *product = w->product, *factor = w->factor;                                               \
-    for (size_t first = 0; first < x->rows; first += LANES_##dtype) {                              \
-      const size_t left = x->rows - first, count = left < LANES_##dtype ? left : LANES_##dtype;    \
-      sketch_turn_##dtype(w, x, first, count);                                                     \
+    for (size_t first = 0; first < z->rows; first += LANES_##dtype) {                              \
+      const size_t left = z->rows - first, count = left < LANES_##dtype ? left : LANES_##dtype;    \
+      if (w->csr == NULL) sketch_turn_##dtype(w, x, first, count);                                 \
       for (size_t j = 0; j < w->self->degree; j++) {                                               \
         real *to = j == 0 ? product : factor;                                                      \
-        sketch_count_##dtype(w, at, j, to);                                                        \
+        if (w->csr == NULL)                                                                        \
+          sketch_count_##dtype(w, at, j, to);                                                      \
+        else                                                                                       \
+          sketch_sparse_##dtype(w, at, j, first, count, to);                                       \
         if (w->self->degree > 1) convolution_forward_##dtype##_##isa(at->size, roots, to);         \
         if (j > 0) convolution_multiply_##dtype##_##isa(at->size, product, factor);                \
       }                                                                                            \
@@ -269,29 +292,41 @@ typedef void (*sketch_rows)(const workspace *w, const sketch *at, const scl_cons
 #define SKETCH_WIDE "avx512f,prefer-vector-width=512"
 ISA_EACH(SKETCH_ROWS, SKETCH_WIDE)
 
-static scl_status apply(const void *instance, const scl_draw *draw,
-                        const scl_const_parameters *parameters, const scl_const_block *x,
-                        const scl_block *z, scl_error *error) {
-  const tensorsketch *self = instance;
+/* Of rows x, or of sparse rows. */
+static scl_status sketch_all(const tensorsketch *self, const scl_draw *draw,
+                             const scl_const_parameters *parameters, const scl_const_block *x,
+                             const scl_const_csr *csr, const scl_block *z, scl_error *error) {
   const scl_host *host = self->base.host;
   if (parameters->first != 0 || parameters->count != draw->total)
     return host->fail(error, SCL_STATUS_BAD_SHAPE,
                       "a sketch is one block of %zu parameters, and these are %zu to %zu",
                       draw->total, parameters->first + 1, parameters->first + parameters->count);
   sketch at = next_sketch(draw->total, NULL);
-  workspace w = {.self = self, .plan = scl_prepared(parameters)};
+  workspace w = {.self = self, .plan = scl_prepared(parameters), .csr = csr};
   plan *made = NULL;
   scl_status status = SCL_STATUS_OK;
   if (w.plan == NULL) {
-    status = make_plan(self, draw, x->dtype, host->scratch, &made, error);
+    status = make_plan(self, draw, z->dtype, host->scratch, &made, error);
     w.plan = made;
   }
   if (status == SCL_STATUS_OK) status = sketch_reserve(&w, at.size, error);
   if (status != SCL_STATUS_OK) return status;
-  const sketch_rows apply_rows = ISA_CHOOSE(sketch_rows, x->dtype == SCL_DTYPE_FLOAT32);
+  const sketch_rows apply_rows = ISA_CHOOSE(sketch_rows, z->dtype == SCL_DTYPE_FLOAT32);
   for (; at.size > 0; at = next_sketch(draw->total, &at))
     apply_rows(&w, &at, x, z);
   return SCL_STATUS_OK;
+}
+
+static scl_status apply(const void *self, const scl_draw *draw,
+                        const scl_const_parameters *parameters, const scl_const_block *x,
+                        const scl_block *z, scl_error *error) {
+  return sketch_all(self, draw, parameters, x, NULL, z, error);
+}
+
+static scl_status apply_csr(const void *self, const scl_draw *draw,
+                            const scl_const_parameters *parameters, const scl_const_csr *x,
+                            const scl_block *z, scl_error *error) {
+  return sketch_all(self, draw, parameters, NULL, x, z, error);
 }
 
 /* ------------------------------------------------------------ the plugin */
@@ -318,7 +353,7 @@ const scl_plugin scullery_plugin = {
     SCL_SAMPLER(.space = SCL_SPACE_STRUCTURED, .draw = draw_nothing, .layout = tensorsketch_layout),
     SCL_INSTANCE(tensorsketch, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_STRUCTURED, scl_ability_structured, .apply = apply,
-                            .dtypes = SCL_DTYPES_FLOAT),
+                            .apply_csr = apply_csr, .dtypes = SCL_DTYPES_FLOAT),
                   SCL_OFFER(SCL_ABILITY_PREPARE, scl_ability_prepare, .prepare = prepare,
                             .release = release_plan),
                   SCL_OFFER(SCL_ABILITY_SCALES, scl_ability_scales, .scales = tensorsketch_scales),

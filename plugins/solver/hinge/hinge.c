@@ -512,7 +512,7 @@ static scl_status solve_sparse(const hinge *self, risk *r, const double *lambdas
   const bool some = problem->features <= SOME_COLUMNS;
   const size_t most = self->max_iterations;
   const sparse_hinge sparse = {.risk = r,
-                               .tolerance = self->tolerance,
+                               .tolerance = csr_path_tolerance(problem, self->tolerance, count),
                                .most = some && most > MANY_PASSES ? MANY_PASSES : most,
                                .seed = self->seed};
   const scl_status status = sparse_hinge_path(&sparse, lambdas, count, out, error);
@@ -537,7 +537,10 @@ static scl_status hinge_path(const void *instance, const scl_problem *problem, c
   status = risk_open(&r, problem, &self->risk.loss, self->risk.lambda, error);
   if (status != SCL_STATUS_OK) return status;
   const hinge_squared squared = {
-      .risk = &r, .tolerance = self->tolerance, .most = self->max_iterations};
+      .risk = &r,
+      .tolerance =
+          csr_is(problem) ? csr_path_tolerance(problem, self->tolerance, count) : self->tolerance,
+      .most = self->max_iterations};
   return self->loss == HINGE_SQUARED ? hinge_squared_path(&squared, lambdas, count, sorted, error)
                                      : solve_sparse(self, &r, lambdas, count, sorted, error);
 }

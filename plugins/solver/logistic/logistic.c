@@ -150,7 +150,7 @@ static scl_status by_newton(const logistic *self, risk *r, const double *values,
   const scl_problem *problem = r->problem;
   const csr_newton_task task = {.risk = r,
                                 .joint = r->columns > 1,
-                                .tolerance = self->tolerance,
+                                .tolerance = csr_path_tolerance(problem, self->tolerance, count),
                                 .most = self->max_iterations};
   double *lambdas, *scores = problem->host->scratch((r->scores + 1) * sizeof *scores);
   scl_solution **sorted;

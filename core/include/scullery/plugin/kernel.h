@@ -52,6 +52,10 @@ typedef struct scl_kernel {
                          scl_error *error);
   scl_pair pair; /* simple form: the number */
   uint32_t reserved;
+  /* General form, dense rows: K(x, y) is the sum of a term of x_j and y_j over the columns j in
+   * which neither is 0, in their order: out[k] = term(x, y[k]), k < count. Sparse rows then cost
+   * the numbers that they have in common. NULL: K is no such sum. [any] */
+  void (*terms)(const void *self, double x, size_t count, const double *y, double *out);
 } scl_kernel;
 #define SCL_LEAST_KERNEL SCL_THROUGH(scl_kernel, gram)
 #define SCL_KERNEL(...) SCL_VTABLE(SCL_KIND_KERNEL, scl_kernel, __VA_ARGS__)

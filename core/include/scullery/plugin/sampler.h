@@ -165,6 +165,11 @@ typedef struct scl_ability_structured {
                      double *dense, ptrdiff_t stride, scl_error *error);
   uint32_t dtypes; /* that apply takes; 0: float64 only */
   uint32_t reserved;
+  /* z of compressed sparse rows, whose type is one of `dtypes`: the numbers that apply writes for
+   * the same rows with their zeros. NULL: the host makes rows dense. [any] */
+  scl_status (*apply_csr)(const void *self, const scl_draw *draw,
+                          const scl_const_parameters *parameters, const scl_const_csr *x,
+                          const scl_block *z, scl_error *error);
 } scl_ability_structured;
 #define SCL_LEAST_ABILITY_STRUCTURED SCL_THROUGH(scl_ability_structured, apply)
 

@@ -144,6 +144,9 @@ struct scl_problem {
   /* All rows of such a problem at once, in the order of walk; the problem owns them. Their type is
    * `dtype`. */
   scl_status (*sparse_rows)(const scl_problem *problem, scl_const_csr *out, scl_error *error);
+  /* Not 0: rows were left out, by which the solutions of several values of an option are compared:
+   * a solver may end where their scores hardly change any more. */
+  uint32_t scored, unused_last;
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 
