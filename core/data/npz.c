@@ -123,6 +123,15 @@ static scl_status each_block(npz_member *m,
   return SCL_STATUS_OK;
 }
 
+/* The bytes of all numbers of the array, as they are. */
+static scl_status read_whole(npz_member *m, void *to, scl_error *error) {
+  size_t got;
+  const size_t size = m->count * m->layout.size;
+  SCL_TRY(m->bytes.read(m->bytes.from, to, size, &got, error));
+  return got == size ? SCL_STATUS_OK
+                     : scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it is cut off", m->name);
+}
+
 /* ---------------------------------------------------------------- texts */
 
 /* One text, which zeros fill at its end. NULL: no memory; a character beyond Unicode becomes U+FFFD. */
@@ -241,6 +250,19 @@ static void take_columns(void *context, const npy_layout *l, size_t first, size_
   }
 }
 
+/* The same of integers of 4 bytes, in place. */
+static scl_status read_narrow(npz_member *m, column_reader *r, scl_error *error) {
+  int bad = 0; /* without a branch, so that the loop is vectorised */
+  SCL_TRY(read_whole(m, r->columns, error));
+  for (size_t k = 0; k < m->count; k++)
+    bad |= (size_t)(uint32_t)r->columns[k] >= r->cols; /* numbers below 0 become large */
+  for (size_t k = 0; bad != 0 && !r->beyond; k++) {
+    r->beyond = (size_t)(uint32_t)r->columns[k] >= r->cols;
+    r->column = r->columns[k];
+  }
+  return SCL_STATUS_OK;
+}
+
 /* An array of places below `cols`, of which there are `entries`. */
 static scl_status read_columns(scl_npz *npz, const char *name, size_t cols, size_t entries,
                                int32_t **out, scl_error *error) {
@@ -254,7 +276,8 @@ static scl_status read_columns(scl_npz *npz, const char *name, size_t cols, size
   column_reader r = {scl_allocate_array(entries + 1, sizeof *r.columns), cols, false, 0};
   *out = r.columns;
   if (r.columns == NULL) return scl_fail_memory(error, entries * sizeof *r.columns, "an array");
-  SCL_TRY(each_block(&m, take_columns, &r, error));
+  const bool narrow = m.layout.kind == 'i' && m.layout.size == 4 && !m.layout.swapped;
+  SCL_TRY(narrow ? read_narrow(&m, &r, error) : each_block(&m, take_columns, &r, error));
   if (r.beyond)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it holds %lld, and the shape has %zu places",
                     m.name, (long long)r.column, cols);
@@ -285,7 +308,8 @@ static scl_status read_values(scl_npz *npz, npz_sparse *s, scl_error *error) {
                     scl_bytes_text(bytes, need), scl_bytes_text((double)scl_memory_left(), left));
   s->values = scl_allocate_array(m.count + 1, scl_dtype_size(s->dtype));
   if (s->values == NULL) return scl_fail_memory(error, m.count * 8, "an array");
-  return each_block(&m, take_values, s->values, error);
+  return npy_is_native(&m.layout, s->dtype) ? read_whole(&m, s->values, error)
+                                            : each_block(&m, take_values, s->values, error);
 }
 
 static scl_status read_shape(scl_npz *npz, npz_sparse *s, scl_error *error) {

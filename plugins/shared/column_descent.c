@@ -72,15 +72,18 @@ static scl_status column_measure_task(void *context, size_t task, scl_error *err
   const csc_columns *x = c->x;
   (void)error;
   for (size_t j = task * COLUMN_TASK; j < column_end(x, task * COLUMN_TASK); j++) {
-    double sum = 0, square = 0;
+    double sum = 0, square = 0, along = 0;
     for (int64_t k = x->starts[j]; k < x->starts[j + 1]; k++) {
-      const double part = c->rows[x->places[k]].share * x->values[k];
+      const column_row *row = &c->rows[x->places[k]];
+      const double part = row->share * x->values[k];
       sum += part;
       square += part * x->values[k];
+      along += part * row->rest;
     }
     c->mean[j] = c->constant && c->total > 0 ? sum / c->total : 0;
     c->bend[j] = square - c->total * c->mean[j] * c->mean[j];
     if (!(c->bend[j] > 1e-12 * square)) c->bend[j] = 0; /* rounding: a constant column */
+    c->slope[j] = c->bend[j] > 0 ? along - c->at * c->total * c->mean[j] : 0;
   }
   return SCL_STATUS_OK;
 }
@@ -89,8 +92,9 @@ static scl_status column_all(const column_descent *c, scl_job task, scl_error *e
   return c->host->parallel((c->x->cols + COLUMN_TASK - 1) / COLUMN_TASK, task, (void *)c, error);
 }
 
-scl_status column_measure(column_descent *c, scl_error *error) {
+scl_status column_measure(column_descent *c, double at, scl_error *error) {
   double along = 0;
+  c->at = at;
   c->total = 0;
   for (size_t i = 0; i < c->x->rows; i++) {
     c->total += c->rows[i].share;

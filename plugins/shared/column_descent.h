@@ -37,6 +37,7 @@ typedef struct column_descent {
   double *a;                   /* D */
   double *mean, *bend, *slope; /* D each, of column_measure and column_slopes */
   double total, shift;         /* sum_i h_i; the constant, 0 without one */
+  double at;                   /* the constant that column_measure takes slopes at */
   size_t *places, count;       /* the columns that are looked at */
   size_t passes;               /* so far: each has its order */
 } column_descent;
@@ -45,8 +46,9 @@ typedef struct column_descent {
 scl_status column_open(column_descent *c, const scl_host *host, const csc_columns *x,
                        scl_error *error);
 
-/* Reads what depends on the shares, and the constant for the rests: after they were set. */
-scl_status column_measure(column_descent *c, scl_error *error);
+/* Reads what depends on the shares, the constant for the rests, and the slopes of all columns where
+ * the constant is `at`: after they were set. */
+scl_status column_measure(column_descent *c, double at, scl_error *error);
 
 /* slope_j = sum_i h_i x_ij (r_i - shift), for every column. */
 scl_status column_slopes(const column_descent *c, scl_error *error);

@@ -61,15 +61,11 @@ static scl_status sparse_model(erm_machine *m, scl_error *error) {
     c->rows[i] = (column_row){h, h > 0 ? b - m->risk.slopes[i] / h : b};
   }
   memcpy(c->a, m->x, d * sizeof *c->a);
-  status = column_measure(c, error);
-  const double best = c->shift;
-  c->shift = b; /* slopes at the point itself */
-  if (status == SCL_STATUS_OK) status = column_slopes(c, error);
+  status = column_measure(c, b, error); /* slopes at the point itself */
   for (size_t j = 0; j < d; j++)
     m->gradient[j] = erm_l2(m->self) * m->x[j] - c->slope[j];
   if (m->risk.intercept) m->gradient[d] = m->slope_sum[0];
   m->norm = erm_subgradient_norm(m);
-  c->shift = m->risk.intercept ? best : 0;
   return status;
 }
 
@@ -149,5 +145,5 @@ scl_status erm_sparse_columns(erm_machine *m, double tolerance, scl_error *error
     if (status == SCL_STATUS_OK) status = sparse_step(m, &moved, error);
     if (status == SCL_STATUS_OK) status = sparse_model(m, error);
   }
-  return status == SCL_STATUS_OK ? erm_differentiate(m, false, error) : status;
+  return status;
 }

@@ -23,11 +23,11 @@ static scl_status sparse_begin(sparse_target *s, const scl_const_csr *x, size_t 
   for (size_t i = 0; i < x->rows; i++)
     c->rows[i] = (column_row){.share = r->weights[i] / r->total,
                               .rest = r->targets[i * r->columns + target]};
-  scl_status status = column_measure(c, error);
+  scl_status status = column_measure(c, 0, error);
   s->worth = column_square(c) / 2;
   for (size_t i = 0; i < x->rows; i++)
     c->rows[i].rest -= csr_dot(x, i, c->a);
-  if (status == SCL_STATUS_OK) status = column_measure(c, error);
+  if (status == SCL_STATUS_OK) status = column_measure(c, 0, error);
   return status == SCL_STATUS_OK ? column_slopes(c, error) : status;
 }
 
