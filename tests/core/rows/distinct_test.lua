@@ -33,6 +33,19 @@ function TestCopiesAreOneRowAndTheirWeightsAreAdded()
   end
 end
 
+-- Rows of few and of many columns, dense or sparse, are chosen alike.
+function TestSparseRowsAreChosenAsDenseOnes()
+  for _, columns in ipairs{ 4096, 4097 } do
+    local dense, U = core.zeros(60, columns), sc.rand{ 60, 3, seed = 5 }
+    for i = 1, 60 do
+      for k = 1, 3 do dense:set(i, 1 + math.floor(U:get(i, k) * (columns - 1)), k - 2) end
+    end
+    local one = core.distinct_rows(core.source(dense), {}, 10)
+    local other = core.distinct_rows(core.source(core.csr(dense)), {}, 10)
+    lu.assertEquals(other.rows, one.rows)
+  end
+end
+
 function TestRowsOfWeightZeroDoNotCount()
   local w = core.matrix{ 0, 1, 0, 0, 0, 0.5, 0 }
   local found = core.distinct_rows(core.source(X, y), {}, 100, w)

@@ -373,6 +373,44 @@ function TestAPathFindsWhatSingleFitsFind()
   end
 end
 
+-- Where lambdas are only compared, fits end at ten times the tolerance: scores differ by far less
+-- than their standard error. The chosen model ends at the tolerance itself.
+function TestScoresOfSearchesAreRight()
+  local ds = sc.dataset{ X = sc.matrix.csr(X), y = labels(f, 2) }
+  for name, maker in pairs(makers) do
+    local function search(tolerance)
+      return sc.pipeline{ maker{ lambda = sc.choose{ 1e-4, 1e-3, 1e-2 }, tolerance = tolerance } }
+        :search(ds, { folds = 4, seed = 1, score = "loss" })
+    end
+    local loose, tight = search(1e-5), search(1e-8)
+    lu.assertEquals(loose.choice, tight.choice, name)
+    lu.assertTrue(loose:info().tolerance <= 1e-5, name)
+    for i, cell in ipairs(loose.table) do
+      local other = tight.table[i]
+      lu.assertTrue(math.abs(cell.mean - other.mean) < 0.02 * other.stderr, name)
+    end
+  end
+end
+
+-- All lambdas at once, for several targets with weights: the solution of each alone.
+function TestLeastSquaresOfSeveralLambdas()
+  local Z, g = rows_of(200, 2100, 31)
+  local y = sc.hcat(g, g * g:t() * sc.ones(200, 1) * 0.01, sc.ones(200, 1) * 3)
+  local ds = sc.dataset{ X = sc.matrix.csr(Z), y = y, weights = weights_of(200) }
+  local list = { 1e-1, 1e-5, 1e-3 }
+  local given = { folds = 3, seed = 2, score = "mse" }
+  for _, intercept in ipairs{ true, false } do
+    local function p(lambda)
+      return sc.pipeline{ sc.solver.ridge{ lambda = lambda, intercept = intercept } }
+    end
+    for _, cell in ipairs(p(sc.choose(list)):search(ds, given).table) do
+      local alone = p(cell.choice["solver.lambda"]):cv(ds, given)
+      lu.assertEquals(cell.unconverged, 0)
+      lu.assertAlmostEquals(cell.mean / alone.mean, 1, 1e-6)
+    end
+  end
+end
+
 -- Beyond 4000 columns the hinge loss has no other method to end with.
 function TestHingeOfManyColumns()
   local Z, g = rows_of(150, 4100, 21)
