@@ -78,7 +78,8 @@ scl_status csr_shifted_path(csr_newton *n, risk *r, const double *lambdas, size_
 
 /* Least squares with (lambda/2) ||a||^2, each target apart, by conjugate gradients for all of them
  * in the same passes: to a residual of `tolerance` of the right-hand side, in at most `most` passes
- * for each of `count` lambdas, of any order. Fills in all of out[k]. */
+ * for each of `count` lambdas, of any order; to a hundred times the tolerance where these are only
+ * compared (scl_problem.scored). Fills in all of out[k]. */
 scl_status csr_least_squares(const scl_problem *problem, const double *lambdas, size_t count,
                              double tolerance, size_t most, scl_solution *const *out,
                              scl_error *error);

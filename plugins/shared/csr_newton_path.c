@@ -151,7 +151,7 @@ static scl_status path_follow(csr_newton *n, const csr_newton_task *task, const 
     const double ratio =
         k < 2 ? 0 : log(lambdas[k - 1] / lambdas[k]) / log(lambdas[k - 2] / lambdas[k - 1]);
     path_take_lambda(n, task->risk, lambdas[k]);
-    n->near = k > 1;
+    n->near = k > 1 && !task->by_gap; /* hinges: rows move in and out of the Hessian */
     if (ratio > 0 && ratio < 4) status = path_predict(n, before, ratio, error);
     if (k > 0) memcpy(before, out[k - 1]->coefficients, numbers * sizeof *before);
     if (k > 0 && r->intercept)
@@ -212,7 +212,9 @@ scl_status csr_least_squares(const scl_problem *problem, const double *lambdas, 
   double *descending;
   scl_solution **sorted;
   scl_status status = risk_open(&r, problem, &square, 0, error);
-  const csr_newton_task task = {.risk = &r, .tolerance = tolerance, .most = most};
+  const bool scored = csr_path_tolerance(problem, tolerance, count) > tolerance;
+  const csr_newton_task task = {
+      .risk = &r, .tolerance = scored ? 100 * tolerance : tolerance, .most = most};
   if (status == SCL_STATUS_OK)
     status = lambda_order(problem->host, lambdas, count, out, &descending, &sorted, error);
   if (status == SCL_STATUS_OK) status = csr_newton_path(&task, descending, count, sorted, error);
@@ -223,7 +225,7 @@ scl_status csr_least_squares(const scl_problem *problem, const double *lambdas, 
           out[k]->note, sizeof out[k]->note,
           "the residual is %.3g of the right-hand side, %.3g was wanted: give %sa larger "
           "lambda",
-          out[k]->residual, tolerance,
+          out[k]->residual, task.tolerance,
           out[k]->iterations >= most ? "more max_iterations, or " : "");
   }
   return status;

@@ -206,11 +206,7 @@ end
 -- The lowest version of the format that can represent the file. Pilots came with version 2;
 -- transformed targets, computed columns and other orders of dates with 3; row stages after
 -- features, selections of columns and isotonic calibrations with 4; whole-number features with 5;
-<<<<<<< HEAD
--- texts, and weights without their zeros, with 6; unions of features with 7.
-=======
--- texts, and weights and landmarks without their zeros, with 6.
->>>>>>> 47de5fb4 (Sparse rows: least squares of several lambdas at once, scores of searches to ten times the tolerance, kernels of common columns, sketches and Gram matrices of sparse rows, landmarks saved without zeros)
+-- texts, and weights and landmarks without their zeros, with 6; unions of features with 7.
 local function version_of(value, arrays)
   local recipe = pipeline.is(value) and value
   local f = recipe and recipe.fitted
