@@ -270,8 +270,9 @@ function component.setting(self, name, choices)
 end
 
 --- kernel:gram(X[, Y]): the matrix of K(x_i, y_j) between the rows of X and Y, float64; without Y
---- between the rows of X. Widths of "scale" and "median" are computed from X. Rows of sparse matrices
---- cost the numbers that are stored, for kernels of a product, a distance, a cosine or an angle.
+--- between the rows of X. Widths of "scale" and "median" are computed from X. Rows of sparse
+--- matrices cost the numbers that are stored, for kernels of a product, a distance, a cosine or an
+--- angle.
 function Component:gram(X, Y)
   if self.kind ~= "kernel" then
     error(("%s.%s has no Gram matrix: only a kernel has one"):format(self.kind, self.name), 2)

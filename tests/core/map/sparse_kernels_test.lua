@@ -1,5 +1,5 @@
--- Kernels between sparse rows (kernel:gram, sc.kernel_error), sketches, and landmarks of sparse rows:
--- the numbers of the same rows with their zeros.
+-- Kernels between sparse rows (kernel:gram, sc.kernel_error), sketches, and landmarks of sparse
+-- rows: the numbers of the same rows with their zeros.
 local lu = require "luaunit"
 local sc = require "scullery"
 
@@ -22,8 +22,8 @@ function TestGramOfTheSameBits()
 end
 
 function TestGramWithinRounding()
-  for name, kernel in pairs{ linear = k.linear{}, polynomial = k.polynomial{}, angular = k.angular{},
-    gaussian = k.gaussian{ gamma = 0.5 }, median = k.gaussian{ gamma = "median" },
+  for name, kernel in pairs{ linear = k.linear{}, polynomial = k.polynomial{},
+    angular = k.angular{}, gaussian = k.gaussian{ gamma = 0.5 }, median = k.gaussian{ gamma = "median" },
     laplacian = k.laplacian{ gamma = 1 } } do
     local dense = kernel:gram(X, Y)
     for what, found in pairs{ sparse = kernel:gram(S, Z), mixed = kernel:gram(S, Y),
