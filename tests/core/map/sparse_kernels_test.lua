@@ -23,8 +23,8 @@ end
 
 function TestGramWithinRounding()
   for name, kernel in pairs{ linear = k.linear{}, polynomial = k.polynomial{},
-    angular = k.angular{}, gaussian = k.gaussian{ gamma = 0.5 }, median = k.gaussian{ gamma = "median" },
-    laplacian = k.laplacian{ gamma = 1 } } do
+    angular = k.angular{}, gaussian = k.gaussian{ gamma = 0.5 },
+    median = k.gaussian{ gamma = "median" }, laplacian = k.laplacian{ gamma = 1 } } do
     local dense = kernel:gram(X, Y)
     for what, found in pairs{ sparse = kernel:gram(S, Z), mixed = kernel:gram(S, Y),
       turned = kernel:gram(X, Z), float32 = kernel:gram(S:astype("float32"), Z) } do
