@@ -101,7 +101,7 @@ typedef struct scl_listener {
 
 typedef struct scl_session scl_session;
 
-/* Takes some hundredths of a second, and 10 MB: keep it for many fits. */
+/* Takes some hundredths of a second, and some MB: keep it for many fits. */
 SCL_EXPORT scl_status scl_session_open(scl_session **out, scl_error *error);
 /* Ends its pipelines too. NULL: does nothing. It must be the last call of the session. */
 SCL_EXPORT void scl_session_close(scl_session *session);

@@ -3,8 +3,8 @@
     from scullery import RandomFeatureClassifier
     model = RandomFeatureClassifier(n_components=1000, random_state=0).fit(X, y)
 
-RandomFeatureClassifier and RandomFeatureRegressor learn ridge regressions on random features, or any
-pipeline of Scullery; RandomFeatures makes the features. help("solver.ridge") is the help of the
+RandomFeatureClassifier and RandomFeatureRegressor learn ridge regressions on random features, or
+any pipeline of Scullery; RandomFeatures makes the features. help("solver.ridge") is the help of the
 library on a topic, recipe(...) the text of a pipeline that is given as a dict. docs/python.md has
 examples.
 """

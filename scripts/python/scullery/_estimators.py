@@ -146,8 +146,8 @@ _PARAMETERS = """n_components : int or "auto", default=500
         The seed of the features.
 
     dtype : "float64", "float32", "int16" or "int8", default="float64"
-        The type of the features while it learns. Those of "int16" and "int8" are whole numbers, whose
-        sums are exact and fast.
+        The type of the features while it learns. Those of "int16" and "int8" are whole numbers,
+        whose sums are exact and fast.
 
     pipeline : str, list, dict or None, default=None
         Any pipeline of Scullery in place of all options above: its Lua text, as
@@ -158,8 +158,8 @@ _PARAMETERS = """n_components : int or "auto", default=500
 
 
 class RandomFeatureClassifier(ClassifierMixin, _Learner):
-    __doc__ = f"""A classifier: ridge regression on random Fourier features of the Gaussian kernel, as
-    a random kitchen sink, or any pipeline of Scullery.
+    __doc__ = f"""A classifier: ridge regression on random Fourier features of the Gaussian kernel,
+    as a random kitchen sink, or any pipeline of Scullery.
 
     Rows are taken as they are: put a StandardScaler before it where columns have different units.
     Options that are "auto" depend neither on the order of rows nor on whether a row comes twice or
@@ -315,8 +315,8 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
 
 
 class RandomFeatureRegressor(RegressorMixin, _Learner):
-    __doc__ = f"""A regression: ridge regression on random Fourier features of the Gaussian kernel, or
-    any pipeline of Scullery.
+    __doc__ = f"""A regression: ridge regression on random Fourier features of the Gaussian kernel,
+    or any pipeline of Scullery.
 
     Rows are taken as they are: put a StandardScaler before it where columns have different units.
     Options that are "auto" depend neither on the order of rows nor on whether a row comes twice or

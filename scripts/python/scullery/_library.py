@@ -315,8 +315,8 @@ _opening = threading.Lock()
 
 
 def session():
-    """The session of this process, which is opened by the first call. A child process (fork) has one
-    of its own."""
+    """The session of this process, which is opened by the first call. A child process (fork) has
+    one of its own."""
     with _opening:
         here = os.getpid()
         if here not in _sessions:
@@ -336,8 +336,8 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 class Model:
-    """The bytes of a fitted pipeline (docs/models.md), and what predicts with them. It is pickled as
-    these bytes."""
+    """The bytes of a fitted pipeline (docs/models.md), and what predicts with them. It is pickled
+    as these bytes."""
 
     def __init__(self, data):
         self.data = data

@@ -48,8 +48,8 @@ def _table(value):
 
 
 def lua(value):
-    """A value of a recipe as Lua: {"solver.ridge": {"lambda": 1e-3}} is a component, other dicts and
-    lists are tables."""
+    """A value of a recipe as Lua: {"solver.ridge": {"lambda": 1e-3}} is a component, other dicts
+    and lists are tables."""
     if value is None:
         return "nil"
     if isinstance(value, (bool, np.bool_)):
