@@ -62,6 +62,15 @@ local own = options.declare("data.read", { query = text, table = text })
 
 local held = setmetatable({}, { __mode = "k" }) -- the source of a stream -> the handle of its file
 
+-- csv.read, whose sentences are about the options of sc.data.read here.
+local function read_csv(path, given)
+  local ok, result = pcall(csv.read, path, given)
+  if ok then return result end
+  if type(result) ~= "string" then error(result, 0) end
+  result = options.plain(result):gsub("^data%.csv: ", "")
+  error(result:find "^unknown option" and result .. ", query, table" or result, 0)
+end
+
 -- Rows of a reader's file as a data set, by the rules of comma-separated text.
 local function from_reader(name, path, given)
   local mine, rest = {}, {}
@@ -78,7 +87,7 @@ local function from_reader(name, path, given)
   local file, announced = core.reader_file(name, path, mine)
   local _ <close> = not rest.stream and file or nil
   rest.header, rest.separator = true, ","
-  local ds = csv.read(announced, rest)
+  local ds = read_csv(announced, rest)
   if ds.source then
     held[ds.source] = file
     ds.files = { path }
