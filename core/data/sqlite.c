@@ -21,9 +21,21 @@
   X(open_v2)                                                                                       \
   X(close_v2)                                                                                      \
   X(prepare_v2)                                                                                    \
-  X(finalize) X(step) X(errmsg) X(errstr) X(exec) X(set_authorizer) X(progress_handler)            \
-      X(stmt_readonly) X(column_count) X(column_name) X(column_type) X(column_double)              \
-          X(column_int64) X(column_text) X(column_bytes)
+  X(finalize)                                                                                      \
+  X(step)                                                                                          \
+  X(errmsg)                                                                                        \
+  X(errstr)                                                                                        \
+  X(exec)                                                                                          \
+  X(set_authorizer)                                                                                \
+  X(progress_handler)                                                                              \
+  X(stmt_readonly)                                                                                 \
+  X(column_count)                                                                                  \
+  X(column_name)                                                                                   \
+  X(column_type)                                                                                   \
+  X(column_double)                                                                                 \
+  X(column_int64)                                                                                  \
+  X(column_text)                                                                                   \
+  X(column_bytes)
 
 static struct {
 #define DECLARE(name) __typeof__(sqlite3_##name) *name;

@@ -18,8 +18,8 @@
  * leaves exp(-2 pi^2/(q s^2)). Otherwise Gauss-Legendre between the places where some factor
  * bends. */
 #include "shared/maxout.h"
-#include <stdio.h>
 #include "shared/normal.h"
+#include <stdio.h>
 
 enum { CHUNK = 128, EDGES = 8 };
 

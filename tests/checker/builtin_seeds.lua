@@ -1,6 +1,6 @@
--- False alarms of the checker: all built-in samplers, nonlinearities, kernels, solvers and stages over
--- many seeds, in this process. By hand: scullery tests/checker/builtin_seeds.lua [SEEDS = 10] [FIRST
--- = 1]
+-- False alarms of the checker: all built-in samplers, nonlinearities, kernels, solvers and stages
+-- over many seeds, in this process. By hand:
+--     scullery tests/checker/builtin_seeds.lua [SEEDS = 10] [FIRST = 1]
 local sc = require "scullery"
 
 local seeds, first = tonumber(arg[1] or 10), tonumber(arg[2] or 1)

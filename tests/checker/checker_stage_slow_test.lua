@@ -1,5 +1,5 @@
--- The checker of plugins on every built-in row stage, with two seeds (builtin_seeds.lua has more), and
--- on stages that a script defines; broken_slow_test.lua has stages that are wrong.
+-- The checker of plugins on every built-in row stage, with two seeds (builtin_seeds.lua has more),
+-- and on stages that a script defines; broken_slow_test.lua has stages that are wrong.
 local lu = require "luaunit"
 local sc = require "scullery"
 
@@ -18,7 +18,8 @@ for _, one in ipairs(sc.plugin.list()) do
 end
 
 -- Where memory is watched one seed, as the numbers that are drawn change no place, and without
--- hash_columns, whose rows have a million columns by default: tests/plugins/stage tries it with few.
+-- hash_columns, whose rows have a million columns by default: tests/plugins/stage tries it with
+-- few.
 local watched = (os.getenv "SCULLERY_SANITIZE" or "") ~= ""
 local seeds = { hash_columns = watched and 0 or 1 }
 
