@@ -6,6 +6,8 @@
 
 /* A sentence for maps that are not s_t phi(<w_t, x>) in numbers. */
 static scl_status check_kind(const scl_map *map, scl_error *error) {
+  if (map->bare)
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "parameters alone have no features");
   if (scl_map_part_count(map) > 0)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "a union has the formulas of its parts");
   if (map->kind == &scl_map_kind_section)

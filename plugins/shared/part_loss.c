@@ -81,6 +81,14 @@ bool part_loss_takes(const scl_loss_facts *facts, double y) {
   return facts->range & SCL_RANGE_HIGH_OPEN ? y < facts->high : y <= facts->high;
 }
 
+/* A number that the loss takes. */
+static double taken(const scl_loss_facts *facts) {
+  if (facts->low == 0 && facts->high == 0) return 0;
+  if (isfinite(facts->low))
+    return isfinite(facts->high) ? (facts->low + facts->high) / 2 : facts->low + 1;
+  return isfinite(facts->high) ? facts->high - 1 : 0;
+}
+
 /* Sums of squares of larger targets are not finite. */
 static const double MOST_TARGET = 1e100;
 
@@ -102,8 +110,8 @@ static scl_status refuse_target(const scl_problem *problem, const scl_part *loss
 }
 
 scl_status part_loss_check(const scl_problem *problem, const scl_part *loss,
-                           const scl_loss_facts *facts, const double *targets,
-                           const double *weights, scl_error *error) {
+                           const scl_loss_facts *facts, double *targets, const double *weights,
+                           scl_error *error) {
   const bool classes = problem->task == SCL_TASK_CLASSIFICATION;
   const size_t c = problem->targets;
   if (!(facts->targets & (classes ? SCL_TARGETS_CLASSES : SCL_TARGETS_NUMBERS)))
@@ -111,9 +119,10 @@ scl_status part_loss_check(const scl_problem *problem, const scl_part *loss,
                                "loss.%s takes %s, and the targets are %s", loss->plugin->name,
                                classes ? "numbers" : "classes (task = \"classification\")",
                                classes ? "classes" : "numbers");
-  for (size_t i = 0; !classes && i < problem->rows * c; i++)
-    if (weights[i / c] > 0 &&
-        (!part_loss_takes(facts, targets[i]) || fabs(targets[i]) > MOST_TARGET))
-      return refuse_target(problem, loss, facts, i / c, targets[i], error);
+  for (size_t i = 0; !classes && i < problem->rows * c; i++) {
+    if (part_loss_takes(facts, targets[i]) && fabs(targets[i]) <= MOST_TARGET) continue;
+    if (weights[i / c] > 0) return refuse_target(problem, loss, facts, i / c, targets[i], error);
+    targets[i] = taken(facts);
+  }
   return SCL_STATUS_OK;
 }

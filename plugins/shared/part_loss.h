@@ -21,10 +21,11 @@ int32_t part_loss_means(const scl_host *host, const scl_part *loss, size_t c, co
 /* Whether a number is in the range of the targets that the loss takes. */
 bool part_loss_takes(const scl_loss_facts *facts, double y);
 /* Refuses targets (n x c, with n weights) of another kind than the loss takes, out of its range, or
- * so large that sums of their squares are not finite. */
+ * so large that sums of their squares are not finite. In rows of weight 0 such targets become ones
+ * that the loss takes. */
 scl_status part_loss_check(const scl_problem *problem, const scl_part *loss,
-                           const scl_loss_facts *facts, const double *targets,
-                           const double *weights, scl_error *error);
+                           const scl_loss_facts *facts, double *targets, const double *weights,
+                           scl_error *error);
 
 /* The row of the ability, for an instance `type` with a member `loss`. */
 #define PART_LOSS_ABILITY(type)                                                                    \

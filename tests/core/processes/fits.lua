@@ -5,7 +5,9 @@ local sc = require "scullery"
 -- Rows: several parts for every process; few for solvers whose work grows with the square of them.
 local many, few = 5000, 300
 local takes_few = { kernel_ridge = true, svm = true, knn = true, adaboost = true, hinge = true,
-  boosting = true }
+  boosting = true, quantile = true, lad = true, poisson = true, gamma_regression = true,
+  tweedie = true }
+local takes_positive = { poisson = true, gamma_regression = true, tweedie = true }
 
 local function sets_of(n)
   local X = sc.randn{ n, 4, seed = 3 }
@@ -16,7 +18,8 @@ local function sets_of(n)
     values:set(i, 1, value)
   end
   return { { "classes", sc.dataset{ X = X, y = labels } },
-    { "numbers", sc.dataset{ X = X, y = values, task = "regression" } } }
+    { "numbers", sc.dataset{ X = X, y = values, task = "regression" } },
+    { "sizes", sc.dataset{ X = X, y = values:map(math.exp), task = "regression" } } }
 end
 local sets = { [many] = sets_of(many), [few] = sets_of(few) }
 
@@ -59,7 +62,8 @@ for _, plugin in ipairs(sc.plugin.list()) do
 end
 assert(#names > 8)
 for _, name in ipairs(names) do
-  for _, set in ipairs(sets[takes_few[name] and few or many]) do
+  local from, to = table.unpack(takes_positive[name] and { 3, 3 } or { 1, 2 })
+  for _, set in ipairs{ table.unpack(sets[takes_few[name] and few or many], from, to) } do
     for _, map in ipairs(maps) do
       report(("%s %s %s"):format(name, set[1], map[1]), function()
         return digest(sc.pipeline{ sc.standardize(), sc.features(map[2]), solver_of(name) }
