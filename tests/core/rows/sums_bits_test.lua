@@ -251,6 +251,7 @@ end
 -- ---------------------------------------------------------------- verbs over rows
 
 -- What a problem answers, the verbs being asked in several orders.
+local FIRST = 5 -- of the features of a minibatch
 local verbs = {
   product = function(p, out)
     for _, k in ipairs{ 1, 3 } do
@@ -274,8 +275,8 @@ local verbs = {
   end,
   minibatch = function(p, out)
     for step = 0, 150 do
-      p:minibatch({ seed = 1, step = step, size = 40, first = 5, count = 20 }, function(block)
-        out[#out + 1] = block.X:copy()
+      p:minibatch({ seed = 1, step = step, size = 40, first = FIRST, count = 20 }, function(block)
+        out.drawn[#out.drawn + 1] = block.X:copy()
       end)
     end
   end,
@@ -296,8 +297,27 @@ local orders = { { "product", "adjoint", "sweep", "walk", "minibatch", "reweight
   { "walk", "product", "adjoint", "sweep" }, { "reweighted", "sweep", "walk" },
   { "minibatch", "product", "minibatch", "walk" } }
 
+-- Every tenth row that was drawn has the features of some row of X. Which rows are drawn depends on
+-- whether sums are exact: for bits their order does not count.
+local function check_drawn(drawn, feats, tolerance)
+  local rows = feats:transform(X)
+  rows = rows:slice(1, n, FIRST, FIRST + 19)
+  local function key(A, i)
+    local signs = {}
+    for j = 1, 20 do signs[j] = A:get(i, j) > 0 and "+" or "-" end
+    return table.concat(signs)
+  end
+  local place = {}
+  for i = 1, n do place[key(rows, i)] = i end
+  for k = 1, #drawn, 10 do
+    local i = place[key(drawn[k], 1)]
+    lu.assertNotNil(i, "no row has these features")
+    lu.assertTrue(gap(drawn[k]:slice(1, 1), rows:slice(i, i)) <= tolerance)
+  end
+end
+
 local function answers(order, stages, folds)
-  local out = {}
+  local out = { drawn = {} }
   local solver = sc.solver.define{ name = fresh(), solve = function(problem)
     for _, verb in ipairs(order) do verbs[verb](problem, out) end
     return { coefficients = sc.zeros(problem.features, problem.targets), outcome = "stopped" }
@@ -321,7 +341,11 @@ function TestVerbs()
               seed = seed, dtype = dtype }, allowance = allowance }, folds)
           end
           local bits, numbers = ask(1), as_numbers(function() return ask(1) end)
-          lu.assertEquals(#bits, #numbers)
+          lu.assertEquals({ #bits, #bits.drawn }, { #numbers, #numbers.drawn })
+          if #bits.drawn > 0 then
+            check_drawn(bits.drawn, sc.features{ p = samplers.gaussian, phi = phi(), T = 70,
+              seed = 1, dtype = dtype }, tolerance)
+          end
           for i in ipairs(bits) do
             lu.assertTrue(gap(bits[i], numbers[i]) < tolerance,
               ("%s, allowance %g, %s, answer %d"):format(dtype, allowance, order[1], i))
@@ -339,6 +363,9 @@ function TestAllowanceDoesNotChangeABit()
       local all = answers(order, { sc.features{ p = samplers.gaussian, phi = sc.nonlinearity.sign(),
         T = 70, seed = 1, dtype = "float32" }, allowance = allowance }, 3)
       for i in ipairs(first or {}) do lu.assertEquals(gap(all[i], first[i]), 0) end
+      for i, rows in ipairs(first and first.drawn or {}) do
+        lu.assertEquals(gap(all.drawn[i], rows), 0)
+      end
       first = first or all
     end
   end
@@ -377,11 +404,14 @@ end
 
 -- Rows of one feature matrix have the same values, whether they were bits in between or not.
 function TestRowsOfBitsAreExact()
+  local feats = sc.features{ p = samplers.sparse, phi = sc.nonlinearity.sign(), T = 33, seed = 1,
+    dtype = "float32" }
   local function rows(allowance)
-    return answers({ "product", "walk", "minibatch" }, { sc.features{ p = samplers.sparse,
-      phi = sc.nonlinearity.sign(), T = 33, seed = 1, dtype = "float32" }, allowance = allowance })
+    return answers({ "product", "walk", "minibatch" }, { feats, allowance = allowance })
   end
   local bits, numbers = rows(1e9), as_numbers(function() return rows(0) end)
+  lu.assertTrue(#bits.drawn > 0)
+  check_drawn(bits.drawn, feats, 0)
   for i = 3, #bits do lu.assertEquals(gap(bits[i], numbers[i]), 0) end -- after the products
 end
 
