@@ -81,7 +81,8 @@ static void paint_text(EditLine *editor, bool paired) {
     lua_pop(L, 1);
     lua_pushinteger(L, line->cursor - line->buffer);
   }
-  const bool ok = scl_interruptible_call(L, 2, 1, 0) == LUA_OK;
+  /* not scl_interruptible_call, which clears a Ctrl-C that came meanwhile */
+  const bool ok = lua_pcall(L, 2, 1, 0) == LUA_OK;
   if (ok && lua_type(L, -1) == LUA_TSTRING)
     scl_paint(editor, lua_tostring(L, -1), (int)strlen(first_prompt));
   lua_settop(L, top);
@@ -496,6 +497,7 @@ static scl_typed edit_statement(void) {
   const bool cleared = scl_interrupted(); /* libedit leaves the line at a signal */
   scl_interrupt_clear();
   if (cleared) {
+    clearerr(stdout);                /* of a write that the signal ended */
     (void)fputs("\n\033[J", stdout); /* also the lines of the text below the cursor */
     return SCL_TYPED_CLEARED;
   }

@@ -65,13 +65,14 @@ end
 
 function TestPrompt:test_the_prompt_begins_a_row_after_output_without_a_newline()
   local _, shown = play{ [[type !printf xyz\r]], [[wait xyz]], [[wait > ]], [[type 5 * 5\r]],
-    [[wait 25]], [[type \x04]], "end" }
+    [[wait 25]], [[wait > ]], [[type \x04]], "end" }
   lu.assertStrContains(shown, "xyz\27[?2004h" .. (" "):rep(79) .. "\r\27[K")
 end
 
 function TestPrompt:test_ctrl_c_also_clears_the_lines_below_the_cursor()
   local _, shown = play{ [[type do\r]], [[type local x = 1]], [[type \x1b[A\x1b[A]], [[wait = 1]],
-    [[type \x03]], [[type 7 * 8\r]], [[wait 56]], [[type \x04]], "end" }
+    [[type \x03]], [[wait > ]], [[type 7 * 8\r]], [[wait 56]], [[wait > ]], [[type \x04]],
+    "end" }
   lu.assertStrContains(shown, "\n\27[J")
 end
 
