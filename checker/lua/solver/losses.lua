@@ -29,11 +29,13 @@ local function text(list)
   return "(" .. table.concat(parts, ", ") .. ")"
 end
 
--- Points f, y with c columns: many, the same every time.
-local function points(t, c, reach)
+-- Points f, y with c columns: many, the same every time. positive: targets above 0.
+local function points(t, c, reach, positive)
   local list = {}
   for k = 1, 60 do
-    list[k] = { scores(t, c, 100 + k, reach), labels(c, k) }
+    local y = labels(c, k)
+    for j = 1, positive and c or 0 do y[j] = 0.6 + 0.4 * y[j] end
+    list[k] = { scores(t, c, 100 + k, reach), y }
   end
   return list
 end
@@ -64,11 +66,12 @@ local function check_slope(t, instance, f, y)
   end
 end
 
-local function bounds(t, instance, reach)
+local function bounds(t, instance, reach, positive)
   local told = core.loss(instance, reach)
-  for _, point in ipairs(points(t, 1, reach)) do
+  for _, point in ipairs(points(t, 1, reach, positive)) do
     local f = point[1]
     local target = tanh(2 * point[1][1] / reach * point[2][1])
+    if positive then target = 0.01 + 0.9 * math.abs(target) end
     for _, y in ipairs{ point[2], { target } } do
       local value = row(instance, f, y)
       t:expect(value <= told.bound * (1 + 1e-12) + 1e-12,
@@ -112,13 +115,14 @@ local function loss(t)
     if problems.facts(one.component).loss then
       tried = true
       local instance = problems.instance(one.component)
+      local positive = one.cases[1].problem.positive
       for _, c in ipairs{ 1, 3 } do
-        for _, point in ipairs(points(t, c, 3)) do
+        for _, point in ipairs(points(t, c, 3, positive)) do
           check_slope(t, instance, point[1], point[2])
           check_probabilities(t, instance, point[1])
         end
       end
-      for _, reach in ipairs{ 0.5, 3, 20 } do bounds(t, instance, reach) end
+      for _, reach in ipairs{ 0.5, 3, 20 } do bounds(t, instance, reach, positive) end
     end
   end
   if not tried then t:skip("it declares no loss (SCL_ABILITY_LOSS)") end

@@ -265,16 +265,30 @@ end
 
 -- ---------------------------------------------------------------- a constant
 
+-- Whether two fits have the same objective, each on its own problem: losses with kinks may have
+-- several best constants.
+local function equally_good(component, problem, fit, other_problem, other)
+  if not problems.facts(component).objective or fit.status ~= "converged"
+    or other.status ~= "converged" then
+    return false
+  end
+  local here = problems.objective(component, problem)(fit.weights, fit.intercept)
+  local there = problems.objective(component, other_problem)(other.weights, other.intercept)
+  return math.abs(here - there) <= 1e-6 * math.abs(here)
+end
+
 -- Moved columns and moved targets, by these numbers: the solution moves with them.
 local function moves(t, component, case, offsets)
   local problem = case.problem
   local fit = problems.solved(t, component, problem, case.label)
   if fit.status == "stopped" then return end -- another path, of which it claims nothing
   local function move(what, changes, by)
-    local moved = problems.solved(t, component, problems.with(problem, changes),
-      case.label .. ", " .. what)
+    local changed = problems.with(problem, changes)
+    local moved = problems.solved(t, component, changed, case.label .. ", " .. what)
+    if equally_good(component, problem, fit, changed, moved) then return end
+    local ended = fit.status == "converged" and moved.status == "converged"
     problems.same(t, fit.predictions + by, moved.predictions,
-      math.max(1e-6, 0.03 * problems.slack(fit, moved)), "%s, with a constant: \z
+      ended and math.max(1e-6, 0.03 * problems.slack(fit, moved)) or 0.03, "%s, with a constant: \z
         %s", case.label, what)
   end
   if not problem.T then move("all columns + 2", { X = problem.X + 2, Z = problem.Z + 2 }, 0) end
