@@ -221,7 +221,8 @@ local function mean_of(f)
       fail("the means of loss.%s have no formula in C", value.name)
     end
   end
-  return fail("the means of solver.%s have no formula in C", f.solver.name)
+  return fail("what solver.%s makes of its scores has no formula in C; solver.erm has one for \z
+    most losses", f.solver.name)
 end
 
 -- Values of a regression: means of scores, and transformed targets back.
