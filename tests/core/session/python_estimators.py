@@ -310,7 +310,8 @@ class Errors(unittest.TestCase):
         for one, y in ((regressor().fit(X, Y), Y), (classifier().fit(X, WORDS), WORDS)):
             self.refused("inconsistent numbers", one.importance, X, y[:3])
         self.refused("begin as a saved model", lambda: _library.Model(b"no model").predictor)
-        self.refused("X has 3 columns, and the model has 4", model._model.predict, X[:, :3])
+        self.refused("X has 3 columns, and the model has 4",
+                     regressor().fit(X, Y)._model.predict, X[:, :3])
 
     def test_a_fit_that_fails_leaves_no_model(self):
         model = regressor().fit(X, Y).set_params(pipeline="1")
