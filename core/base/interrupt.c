@@ -4,12 +4,19 @@
 #include <stdatomic.h>
 
 static atomic_int flag;
+static _Thread_local bool ignored;
 
 void scl_interrupt(void) { atomic_store(&flag, 1); }
-bool scl_interrupted(void) { return atomic_load(&flag) != 0; }
+bool scl_interrupted(void) { return atomic_load(&flag) != 0 && !ignored; }
+bool scl_interrupt_ignored(void) { return ignored; }
+bool scl_interrupt_ignore(bool ignore) {
+  const bool before = ignored;
+  ignored = ignore;
+  return before;
+}
 void scl_interrupt_clear(void) { atomic_store(&flag, 0); }
 
 scl_status scl_interrupt_check(scl_error *error) {
-  if (atomic_exchange(&flag, 0) == 0) return SCL_STATUS_OK;
+  if (ignored || atomic_exchange(&flag, 0) == 0) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
 }

@@ -6,6 +6,10 @@
 
 void scl_interrupt(void); /* async-signal-safe */
 bool scl_interrupted(void);
+/* Work of the calling thread, and of the pool's threads for it, does not see the flag: somebody
+ * else's work is to end. Returns what was set before. */
+bool scl_interrupt_ignore(bool ignore);
+bool scl_interrupt_ignored(void);
 void scl_interrupt_clear(void);
 /* Clear the flag; SCL_STATUS_CANCELLED ("interrupted!") where it was set. */
 scl_status scl_interrupt_check(scl_error *error);

@@ -25,6 +25,7 @@ static struct {
   void (*task)(void *, size_t);
   void *context;
   size_t count;
+  bool uninterrupted; /* scl_interrupt_ignored() of the caller */
   atomic_size_t next;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .wake = PTHREAD_COND_INITIALIZER,
@@ -98,6 +99,7 @@ static void *run_worker(void *argument) {
     void (*task)(void *, size_t) = pool.task;
     void *context = pool.context;
     const size_t count = pool.count;
+    (void)scl_interrupt_ignore(pool.uninterrupted);
     pool.busy++;
     pthread_mutex_unlock(&pool.lock);
     take_tasks(task, context, count);
@@ -131,6 +133,7 @@ void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void 
   pool.task = task;
   pool.context = context;
   pool.count = count;
+  pool.uninterrupted = scl_interrupt_ignored();
   pool.generation++;
   atomic_store(&pool.next, 0);
   pthread_cond_broadcast(&pool.wake);

@@ -5,6 +5,7 @@
 #include "model/stay.h"
 
 #include "algebra/blas.h"
+#include "base/interrupt.h"
 #include "base/pool.h"
 #include "plugin/host.h"
 #include "plugin/registry.h"
@@ -46,11 +47,13 @@ scl_status scl_stay_begin(scl_stay *out, scl_error *error) {
   pthread_mutex_unlock(&calls.lock);
   out->locale = uselocale(plain);
   out->alone = scl_pool_set_thread_serial(alone);
+  out->ignored = scl_interrupt_ignore(true);
   return SCL_STATUS_OK;
 }
 
 /* A caller may pass the same scl_error again: an old message must not survive a success. */
 scl_status scl_stay_end(const scl_stay *stay, scl_status status, scl_error *error) {
+  (void)scl_interrupt_ignore(stay->ignored);
   (void)scl_pool_set_thread_serial(stay->alone);
   (void)uselocale((locale_t)stay->locale);
   pthread_mutex_lock(&calls.lock);

@@ -48,6 +48,8 @@ static void set_targets(lua_State *L, const scl_targets *targets, size_t rows) {
     if (targets->texts == NULL && rows > 0) luaL_error(L, "there are no texts of the targets");
     lua_createtable(L, (int)scl_min(rows, INT32_MAX), 0);
     for (size_t i = 0; i < rows; i++) {
+      if (targets->texts[i] == NULL)
+        luaL_error(L, "row %I of the targets has no text", (LUAI_UACINT)i + 1);
       lua_pushstring(L, targets->texts[i]);
       lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
@@ -76,6 +78,8 @@ void scl_push_rows(lua_State *L, const scl_table *table, const scl_targets *targ
     push_dense(L, table->values, table->rows, table->columns, table->stride, table->dtype,
                "the table");
   lua_setfield(L, -2, "X");
+  for (size_t j = 0; table->names != NULL && j < table->columns; j++)
+    if (table->names[j] == NULL) luaL_error(L, "column %I has no name", (LUAI_UACINT)j + 1);
   if (table->names != NULL) {
     scl_lua_push_texts(L, table->names, table->columns);
     lua_setfield(L, -2, "names");

@@ -103,7 +103,7 @@ typedef struct scl_session scl_session;
 
 /* Takes some hundredths of a second, and some MB: keep it for many fits. */
 SCL_EXPORT scl_status scl_session_open(scl_session **out, scl_error *error);
-/* Ends its pipelines too. NULL: does nothing. It must be the last call of the session. */
+/* It must be the last call of the session, whose pipelines are closed before. NULL: does nothing. */
 SCL_EXPORT void scl_session_close(scl_session *session);
 /* Who hears of later calls of the session; NULL: nobody. The record is copied. */
 SCL_EXPORT scl_status scl_session_listen(scl_session *session, const scl_listener *listener,

@@ -292,6 +292,43 @@ static void test_a_stop(scl_session *session) {
   CHECK(gap(said, values, ROWS) < 0.05);
 }
 
+typedef struct saved {
+  void *model;
+  size_t size;
+} saved;
+
+/* Loads and predicts while a call is to end and does not, as it catches what ends it. */
+static void *predict_beside(void *bytes) {
+  const saved *of = bytes;
+  double said[ROWS];
+  while (!atomic_load(&ended))
+    predict(of->model, of->size, SCL_OUTPUT_SCORES, said);
+  return NULL;
+}
+
+static void test_predictions_beside_a_stop(scl_session *session) {
+  static const char deaf[] = "local from = os.clock()\n"
+                             "while os.clock() - from < 0.2 do\n"
+                             "  pcall(function() while os.clock() - from < 0.2 do end end)\n"
+                             "end";
+  saved of = {NULL, 0};
+  scl_table table = dense();
+  scl_targets targets = numbers();
+  void *none;
+  size_t size;
+  pthread_t stopping, predicting;
+  WELL(scl_session_fit(session, REGRESSION, &table, &targets, 0, &of.model, &of.size, &error));
+  atomic_store(&ended, false);
+  CHECK(pthread_create(&stopping, NULL, stop_soon, session) == 0);
+  CHECK(pthread_create(&predicting, NULL, predict_beside, &of) == 0);
+  CHECK(scl_session_fit(session, deaf, &table, &targets, 0, &none, &size, NULL) ==
+        SCL_STATUS_CANCELLED);
+  atomic_store(&ended, true);
+  (void)pthread_join(stopping, NULL);
+  (void)pthread_join(predicting, NULL);
+  scl_free(of.model);
+}
+
 /* ------------------------------------------------------------ threads */
 
 static void *fit_elsewhere(void *unused) {
@@ -362,6 +399,12 @@ static void test_wrong_rows(scl_session *session) {
   targets = numbers();
   targets.weights = rows[0];
   REFUSED("weight");
+  targets = (scl_targets){.kind = SCL_TARGETS_TEXTS, .texts = texts};
+  texts[6] = NULL;
+  REFUSED("row 7 of the targets has no text");
+  make_rows();
+  table.names = (const char *const[]){"a", NULL, "c"};
+  REFUSED("column 2 has no name");
 #undef REFUSED
 }
 
@@ -425,6 +468,7 @@ int main(void) {
   test_a_loaded_pipeline(session);
   test_listeners(session);
   test_a_stop(session);
+  test_predictions_beside_a_stop(session);
   test_wrong_rows(session);
   test_wrong_arguments(session);
   test_sessions_of_threads();
