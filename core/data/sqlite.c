@@ -62,7 +62,7 @@ typedef struct database {
   char *path, *sql;
   sqlite3 *connection;
   sqlite3_stmt *statement;
-  const char **names;
+  char **names;         /* own: those of SQLite go where it prepares the query anew */
   size_t columns, rows; /* rows: read so far */
 } database;
 
@@ -198,7 +198,8 @@ static scl_status prepare_rows(database *d, scl_error *error) {
   d->names = scl_allocate_zero((d->columns + 1) * sizeof *d->names);
   if (d->names == NULL) return scl_fail_memory(error, d->columns * sizeof *d->names, "names");
   for (size_t j = 0; j < d->columns; j++) {
-    d->names[j] = sqlite.column_name(d->statement, (int)j);
+    const char *name = sqlite.column_name(d->statement, (int)j);
+    d->names[j] = name == NULL ? NULL : scl_copy_text(name);
     if (d->names[j] == NULL) return scl_fail_memory(error, d->columns, "names");
   }
   return SCL_STATUS_OK;
@@ -208,6 +209,8 @@ static void close_database(void *file) {
   database *d = file;
   if (d->statement != NULL) (void)sqlite.finalize(d->statement);
   if (d->connection != NULL) (void)sqlite.close_v2(d->connection);
+  for (size_t j = 0; d->names != NULL && j < d->columns; j++)
+    scl_release(d->names[j]);
   SCL_RELEASE(d->path, d->sql, d->names, d);
 }
 
@@ -238,12 +241,24 @@ static scl_status columns_of(void *file, const char *const **names, size_t *coun
                              scl_error *error) {
   const database *d = file;
   (void)error;
-  *names = d->names;
+  *names = (const char *const *)d->names;
   *count = d->columns;
   return SCL_STATUS_OK;
 }
 
-/* A column that has a text or bytes of its own type: numbers of texts stay texts. */
+/* A text with a zero byte would end there for the readers of text. */
+static scl_status take_text(database *d, size_t j, scl_cell *cell, scl_error *error) {
+  cell->kind = SCL_CELL_TEXT;
+  cell->text = (const char *)sqlite.column_text(d->statement, (int)j);
+  cell->length = (size_t)sqlite.column_bytes(d->statement, (int)j);
+  if (cell->text == NULL) return scl_fail_memory(error, cell->length, "a text");
+  if (memchr(cell->text, 0, cell->length) == NULL) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "%s: row %zu has a text with a zero byte in column '%s': leave the column out of "
+                  "the query, or select hex(...) of it",
+                  d->path, d->rows, d->names[j]);
+}
+
 static scl_status read_cell(database *d, size_t j, scl_cell *cell, scl_error *error) {
   sqlite3_stmt *row = d->statement;
   const int at = (int)j;
@@ -258,9 +273,7 @@ static scl_status read_cell(database *d, size_t j, scl_cell *cell, scl_error *er
     *cell = (scl_cell){.kind = SCL_CELL_NUMBER, .number = sqlite.column_double(row, at)};
     return SCL_STATUS_OK;
   case SQLITE_TEXT:
-    *cell = (scl_cell){.kind = SCL_CELL_TEXT, .text = (const char *)sqlite.column_text(row, at)};
-    cell->length = (size_t)sqlite.column_bytes(row, at);
-    return cell->text != NULL ? SCL_STATUS_OK : scl_fail_memory(error, cell->length, "a text");
+    return take_text(d, j, cell, error);
   default:
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: row %zu has bytes (a BLOB) in column '%s', where a number or a text "
