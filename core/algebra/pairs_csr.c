@@ -4,8 +4,9 @@
  *   ||u - v||^2 = ||u||^2 + ||v||^2 - 2 <u, v>
  *   ||u - v||_1 = ||u||_1 + ||v||_1 + sum of |u_k - v_k| - |u_k| - |v_k| over common columns
  *
- * or a sum of the kernel's terms over common columns (slot `terms`). Where such a sum cancels, the number of the pair is computed again term by term. For kernels of the
- * cosine or the angle all rows have length 1. */
+ * or a sum of the kernel's terms over common columns (slot `terms`). Where a difference above
+ * cancels, the number of the pair is computed again term by term. For kernels of the cosine or the
+ * angle all rows have length 1. */
 #include "algebra/pairs_csr.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* Rows in an order that depends on their contents alone (rows/ordered.h). Rows of whole-number
- * features and bits are drawn in it, so that a solver that looks at a sample does not depend on the order of
- * the rows; and a solver that does (SCL_ABILITY_ORDERED_ROWS) is given a training on the rows in
- * this order, where its features are bits or whole numbers. */
+/* Rows in an order that depends on their contents alone (rows/ordered.h). Where features are bits
+ * or whole numbers, rows are drawn in it, so that a solver that looks at a sample does not depend
+ * on the order of the rows; and a solver that does (SCL_ABILITY_ORDERED_ROWS) is given a training
+ * on the rows in this order. */
 #include "learn/problem_internal.h"
 
 /* With the lock held. */

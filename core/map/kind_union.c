@@ -284,7 +284,7 @@ static void fill_units(const scl_map *part, double factor, double *unit, double 
       base[j] = (low + high) / 2;
       unit[j] = fabs(high - low) / 2;
     }
-    unit[j] = unit[j] > 0 ? unit[j] * factor : 1;
+    unit[j] = unit[j] != 0 ? fabs(unit[j]) * factor : 1; /* of scales below 0 too */
     base[j] *= factor;
   }
 }

@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum { MOST_BLOCK = 1 << 24 };
-/* Coefficients of a file that has few of them. */
 
 /* The pipeline as the script wrote it, before the fit: row stages, features, row stages after them,
  * solver. Pointers into the description. */

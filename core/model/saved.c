@@ -11,7 +11,7 @@
 /* The newest version of the format that is read. 2 added pilot means; 3 transformed targets,
  * computed columns, and dates whose day or month comes first; 4 row stages after features,
  * selections of columns, and isotonic calibrations; 5 features of whole numbers, and sums; 6 texts,
- * and coefficients without their zeros. */
+ * and coefficients without their zeros; 7 unions of features, and learnt states without zeros. */
 enum { VERSION = 7 };
 
 /* ------------------------------------------------------------ opening */

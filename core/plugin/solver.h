@@ -81,10 +81,10 @@ double scl_solver_loss_lipschitz(const scl_instance *solver, double reach, scl_e
  * not used, if the loss defines none. */
 scl_status scl_solver_probabilities(const scl_instance *solver, size_t c, const double *f,
                                     double *out, bool *said, scl_error *error);
-/* out (c numbers) = the means of the targets of a regression at the scores f. *said is false, and
- * out is not used, if the scores are the predictions. */
 /* How many scores each target of a regression has. */
 size_t scl_solver_outputs(const scl_instance *solver);
+/* out (c numbers) = the means of the targets of a regression at the scores f. *said is false, and
+ * out is not used, if the scores are the predictions. */
 bool scl_solver_gives_means(const scl_instance *solver);
 scl_status scl_solver_means(const scl_instance *solver, size_t c, const double *f, double *out,
                             bool *said, scl_error *error);

@@ -67,9 +67,8 @@ scl_status csr_newton_path(const csr_newton_task *task, const double *lambdas, s
 /* Squares: the coefficients and constants in out[k] of each of `count` lambdas, which descend, by
  * conjugate gradients for all of them at the price of the smallest one's passes, from where `open`
  * starts: each to a gradient of norm `goal` by the recurrence, which rounding may move from the
- * true one, in at most `most` steps; *steps counts them. r is the risk
- * of n, whose lambda is left at the smallest; n->x stays. Takes scratch memory
- * of csr_shifted_bytes. */
+ * true one, in at most `most` steps; *steps counts them. r is the risk of n, whose lambda is left
+ * at the smallest; n->x stays. Takes scratch memory of csr_shifted_bytes. */
 enum { CSR_SHIFTED_MOST = 256 }; /* lambdas */
 size_t csr_shifted_bytes(const risk *r, size_t count);
 scl_status csr_shifted_path(csr_newton *n, risk *r, const double *lambdas, size_t count,

@@ -53,8 +53,15 @@ static double tau_of(const erm *self, size_t target) {
                                           : self->tau->number;
 }
 
+/* What sentences call the loss. */
+static const scl_plugin *about(const erm *self) {
+  static const scl_plugin poisson = {.name = "poisson"}, gamma = {.name = "gamma"};
+  if (!self->formula->rate) return &self->formula->about;
+  return self->power == 1 ? &poisson : self->power == 2 ? &gamma : &self->formula->about;
+}
+
 static erm_own own_of(const erm *self, size_t target) {
-  erm_own out = {.part = {.plugin = &self->formula->about},
+  erm_own out = {.part = {.plugin = about(self)},
                  .host = self->base.host,
                  .formula = self->formula,
                  .p = {self->power, 0}};
@@ -170,19 +177,33 @@ static double largest(const erm *self, double reach, bool slope) {
 double erm_formula_bound(const void *self, double reach) { return largest(self, reach, false); }
 double erm_formula_lipschitz(const void *self, double reach) { return largest(self, reach, true); }
 
+/* How many values of tau come before value j in ascending order. */
+static size_t rank_of(const erm *self, size_t q, size_t j) {
+  size_t rank = 0;
+  for (size_t k = 0; k < q; k++)
+    rank += tau_of(self, k) < tau_of(self, j) || (tau_of(self, k) == tau_of(self, j) && k < j);
+  return rank;
+}
+
 /* Quantiles in order: the scores of a target, sorted (Chernozhukov, Fernandez-Val and Galichon 2010)
- * and given to the values of tau by their order. */
-static void rearrange(const erm *self, size_t q, const double *f, double *out) {
-  for (size_t j = 0; j < q; j++) {
-    size_t rank = 0, below = 0; /* of tau j; scores that are surely below */
-    for (size_t k = 0; k < q; k++)
-      rank += tau_of(self, k) < tau_of(self, j) || (tau_of(self, k) == tau_of(self, j) && k < j);
-    for (size_t k = 0; k < q; k++) { /* the score of that rank */
-      below = 0;
-      for (size_t i = 0; i < q; i++)
-        below += f[i] < f[k] || (f[i] == f[k] && i < k);
-      if (below == rank) out[j] = f[k];
-    }
+ * and given to the values of tau by their order, in place. */
+static void rearrange(const erm *self, size_t q, double *f) {
+  for (size_t j = 1; j < q; j++) {
+    const double score = f[j];
+    size_t to = j;
+    for (; to > 0 && score < f[to - 1]; to--)
+      f[to] = f[to - 1];
+    f[to] = score;
+  }
+  for (size_t first = 0; first < q; first++) { /* each cycle once, from its first place */
+    size_t at = rank_of(self, q, first);
+    while (at > first)
+      at = rank_of(self, q, at);
+    if (at < first) continue;
+    const double score = f[first];
+    for (size_t next; (next = rank_of(self, q, at)) != first; at = next)
+      f[at] = f[next];
+    f[at] = score;
   }
 }
 
@@ -197,6 +218,6 @@ int32_t erm_formula_means(const void *instance, size_t c, const double *f, doubl
   if (q == 1) return 0;
   memcpy(out, f, c * sizeof *out);
   for (size_t j = 0; c % q == 0 && j < c; j += q)
-    rearrange(self, q, f + j, out + j);
+    rearrange(self, q, out + j);
   return 1;
 }

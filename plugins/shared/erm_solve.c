@@ -318,7 +318,7 @@ static scl_status erm_choose(const erm *self, const erm_loss *loss, const scl_pr
     return problem->host->fail(error, SCL_STATUS_UNSUPPORTED,
                                "method = \"newton\" needs a loss with a curvature, which loss.%s "
                                "does not have: give method = \"lbfgs\"",
-                               self->loss.plugin->name);
+                               loss->part->plugin->name);
   if (self->method == ERM_NEWTON || (self->method == ERM_AUTO && self->penalty == ERM_L2 && able &&
                                      problem->features <= NEWTON_FEATURES && problem->entries == 0))
     *out = erm_newton;
@@ -387,8 +387,8 @@ static scl_status add_losses(erm_machine *m, const erm *self, erm_loss *loss, do
     status = erm_loss_open(self, j, loss, error);
     if (status == SCL_STATUS_OK)
       status = loss->service->value(loss->part, n, m->near, m->other, m->room, error);
-    for (size_t i = 0; i < n; i++)
-      m->room[i] *= m->risk.weights[i];
+    for (size_t i = 0; i < n; i++) /* rows without weight may have an infinite loss */
+      m->room[i] = m->risk.weights[i] > 0 ? m->risk.weights[i] * m->room[i] : 0;
     if (status == SCL_STATUS_OK) status = row_total(m->problem, m->room, n, 1, &sum, error);
     *value += sum / m->risk.total;
   }

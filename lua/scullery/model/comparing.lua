@@ -14,7 +14,6 @@ local paired = require "scullery.metrics.paired"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local search = require "scullery.model.search"
-local target_form = require "scullery.model.target_form"
 
 local comparing = {}
 
@@ -118,7 +117,7 @@ local function scores_of(p, ds, folds, k, criterion, o)
   if recipe.is_searched(p) or automatic.open(p) then
     return refitted(p, ds, folds, k, criterion, o)
   end
-  ds = target_form.learn(p.target, recipe.encoded(p, ds), p.solver)
+  ds = recipe.encoded(p, ds)
   local source, coded = dataset.source_of_targets(ds)
   local run = judging.run({ pipeline = p, choices = {} }, ds, source, folds, k, criterion,
     o.stages)
