@@ -2,7 +2,8 @@
 -- The section of each package from the words of its short description and the names that it depends
 -- on: a table in Markdown, and a picture of the error on the test rows against the processor
 -- seconds of the fit. The test rows are a quarter of the packages, drawn with seed 0; the last
--- column is the difference from the first row's error, whose standard error is that of paired rows.
+-- column is the difference from the error of the linear model of 2^18 columns, whose standard error
+-- is that of paired rows.
 -- It needs apt-cache, and takes an hour of one processor. Arguments:
 --   --rows 5000      takes so many packages, drawn at random
 --   --most 1000      the largest number of features

@@ -233,9 +233,8 @@ function component.instance(self, choices, widths)
 end
 
 --- component.open_width(part): the name of the option for the width of a component, if it may be
---- "median" and no width was
---- given; else nil. A width may also have been given by another option (gamma for sigma, theta for
---- width): the component refuses two, which the trial instance shows.
+--- "median" and no width was given; else nil. A width may also have been given by another option
+--- (gamma for sigma, theta for width): the component refuses two, which the trial instance shows.
 function component.open_width(part)
   local name
   for _, option in ipairs(core.plugin_info(part.kind, part.name).options) do

@@ -89,6 +89,12 @@ function features.is_union(self)
   return self.parts ~= nil or self.of ~= nil or self.scale ~= nil
 end
 
+--- features.union_text(feats): what such features are, for errors; nil for others, and for nil.
+function features.union_text(self)
+  if not self or not features.is_union(self) then return nil end
+  return self.parts and "a union" or "of some columns, or have a scale"
+end
+
 -- The texts of all parts of a union, by a function of one.
 local function of_parts(self, show)
   local texts = {}
@@ -459,7 +465,10 @@ end
 --- the largest projection, for sign and step one bit. Their mean Hamming distance estimates 1 -
 --- inst:collision(x, y).
 function Features:codes(X)
-  if self.parts then error("features:codes: a union has no codes: its parts have them", 2) end
+  if features.is_union(self) then
+    error("features:codes: " .. (self.parts and "a union has no codes: its parts have them"
+      or "features with 'of' or 'scale' have no codes"), 2)
+  end
   local map
   map, X = fitted_to(self, "features:codes", X)
   return options.guard("features:codes", 1, function()

@@ -22,7 +22,8 @@ local function in_c(text)
   return function(o)
     local names = { z = "z[0]" }
     for name, value in pairs(o) do
-      names[name] = type(value) == "number" and ("(%.17g)"):format(value) or nil
+      -- a double, so that a/b of two whole numbers is no division of whole numbers
+      names[name] = type(value) == "number" and ("((double)%.17g)"):format(value) or nil
     end
     local expression = to_c(text, names)
     return expression and ("out[0] = %s;"):format(expression)

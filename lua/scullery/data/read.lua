@@ -17,18 +17,30 @@ local others = {
   { "PAR1", "a Parquet file, which is not read: DuckDB or pandas write it as CSV" },
   { "ARROW1", "an Arrow file, which is not read: pyarrow or pandas write it as CSV" },
   { "\x89HDF", "an HDF5 file, which is not read: h5py and numpy.savez write its arrays as .npz" },
+  { "BZh91AY&SY", "compressed by bzip2, which is not read: bunzip2 unpacks it" },
+  { "\xFD7zXZ", "compressed by xz, which is not read: unxz unpacks it" },
+  { "\x28\xB5\x2F\xFD", "compressed by zstd, which is not read: unzstd unpacks it" },
 }
 
--- True if the first line with a row is text in LIBSVM's format with numbers of columns.
+-- True if the first line of more than a label is text in LIBSVM's format with numbers of columns.
 local function is_libsvm(head)
   for line in head:gmatch "[^\r\n]+" do
-    local row = line:gsub("#.*", "")
-    if row:find "%S" then
-      local label, rest = row:match "^%s*([-+.%deE,]+)%s+(%d+:.*)$"
-      return label ~= nil and not rest:find "[^-+.%deE:%s]"
+    local label, rest = line:gsub("#.*", ""):match "^%s*([-+.%deE,]*)%s*(.*)$"
+    if rest ~= "" then
+      return tonumber((label:gsub(",", ""))) ~= nil and rest:find "^%d+:" ~= nil
+        and not rest:find "[^-+.%deE:%s]"
     end
   end
   return false
+end
+
+-- Raises an error for a zip file whose first file is no array of NumPy: spreadsheets are such.
+local function check_zip(path, head)
+  local name = #head >= 30 and head:sub(31, 30 + string.unpack("<I2", head, 27))
+  if name and not name:find "%.npy$" then
+    error(("%s is a zip file that begins with %s, and not one of NumPy's arrays (.npz): a \z
+      spreadsheet is saved as CSV, other files are unpacked"):format(path, options.show(name)), 0)
+  end
 end
 
 -- The name of the format that a file has by its first bytes.
@@ -49,7 +61,10 @@ local function format_of(path)
     error(("%s is a saved model: sc.load(path) reads it"):format(path), 0)
   end
   if head:find "^\x93NUMPY" then return "npy" end
-  if head:find "^PK\3\4" then return "npz" end
+  if head:find "^PK\3\4" then
+    check_zip(path, head)
+    return "npz"
+  end
   if head:find "^\0\0[\8\9\11-\14][\1-\4]" then return "idx" end
   if head:find "^%%%%MatrixMarket" then return "matrix_market" end
   return is_libsvm(head) and "libsvm" or "csv"

@@ -28,7 +28,12 @@ end
 function targets.spelt(list)
   if type(list[1]) ~= "boolean" then return list end
   local texts = {}
-  for i, v in ipairs(list) do texts[i] = type(v) == "boolean" and tostring(v) or v end
+  for i, v in ipairs(list) do
+    if type(v) ~= "boolean" then
+      fail("a list of true and false holds %s in place %d", options.show(v), i)
+    end
+    texts[i] = tostring(v)
+  end
   return texts
 end
 

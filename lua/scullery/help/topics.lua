@@ -162,7 +162,7 @@ local types = {
     "scullery.model.export", "scullery.model.posterior", "scullery.model.conformal",
     "scullery.pictures", "scullery.report" },
   dataset = { "Dataset", "scullery.data.dataset", "scullery.data.parts", "scullery.model" },
-  features = { "Features", "scullery.compose.instantiation", "scullery.model" },
+  features = { "Features", "scullery.compose.features", "scullery.model" },
   instantiation = { "Instantiation", "scullery.compose.instantiation" },
   codes = { "Codes", "scullery.compose.codes" },
   kernel_error = { "KernelError", "scullery.compose.kernel_error", "scullery.pictures" },

@@ -13,6 +13,7 @@ local core = require "scullery.core"
 local options = require "scullery.base.options"
 local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
+local instantiation = require "scullery.compose.instantiation"
 
 local bounds = {}
 
@@ -451,6 +452,10 @@ function bounds.run(f, data, given, searched)
   if f.after then
     error("the bounds are for features as they are, and row stages change them after they are made",
       0)
+  end
+  local union = instantiation.union_text(f.features)
+  if union then
+    error("the bounds are for features of one map as they are, and these are " .. union, 0)
   end
   local theorem = o.theorem or (f:is_weighting() and "rkhsw10" or "rks")
   check(f, data)

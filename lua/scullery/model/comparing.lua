@@ -14,6 +14,7 @@ local paired = require "scullery.metrics.paired"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local search = require "scullery.model.search"
+local target_form = require "scullery.model.target_form"
 
 local comparing = {}
 
@@ -117,7 +118,7 @@ local function scores_of(p, ds, folds, k, criterion, o)
   if recipe.is_searched(p) or automatic.open(p) then
     return refitted(p, ds, folds, k, criterion, o)
   end
-  ds = recipe.encoded(p, ds)
+  ds = target_form.learn(p.target, recipe.encoded(p, ds), p.solver)
   local source, coded = dataset.source_of_targets(ds)
   local run = judging.run({ pipeline = p, choices = {} }, ds, source, folds, k, criterion,
     o.stages)

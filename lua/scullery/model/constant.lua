@@ -67,9 +67,10 @@ local function judge(p, ds)
   local said = p.fitted:predict(dataset.source_of_rows(ds), "labels")
   if ds.task == "classification" then
     local right, largest, label = shares(ds, said, w)
-    return right < largest - 1e-9 and ("the model is right on %.3g %% of the rows that it learnt \z
-      from, and always saying %s is on %.3g %%"):format(100 * right, options.show(label),
-      100 * largest), right > largest + CLEARLY
+    return right < largest - 1e-9 and ("the model is right on %.3g %% of %s that it learnt \z
+      from, and always saying %s is on %.3g %%"):format(100 * right,
+      w and "the weight of the rows" or "the rows", options.show(label), 100 * largest),
+      right > largest + CLEARLY
   end
   local square, absolute, of_mean, absolute_of_mean = errors(ds, said, w)
   return square > of_mean * (1 + 1e-9) and absolute > absolute_of_mean

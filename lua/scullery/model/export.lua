@@ -221,7 +221,8 @@ local function mean_of(f)
       fail("the means of loss.%s have no formula in C", value.name)
     end
   end
-  return fail("the means of solver.%s have no formula in C", f.solver.name)
+  return fail("what solver.%s makes of its scores has no formula in C; solvers with an option for \z
+    a loss have that of the loss", f.solver.name)
 end
 
 -- Values of a regression: means of scores, and transformed targets back.

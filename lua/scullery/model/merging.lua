@@ -185,10 +185,9 @@ end
 --- sc.merge({ file or sums, ... }[, { partial = false, again = false }]): joins sums over rows
 --- (p:sums), in any order, to those over all rows; m:solve() gives the fitted pipeline. Files are
 --- those that p:sums and s:save write, or models that were saved with their sums; "parts/*.sums"
---- stands for all files of the pattern. Parts of one data
---- set must be all of it, unless partial = true, and no row may come twice; sums whose rows are all
---- there already are refused unless again = true. Sums of other features, stages, classes or
---- columns are refused.
+--- stands for all files of the pattern. Parts of one data set must be all of it, unless partial =
+--- true, and no row may come twice; sums whose rows are all there already are refused unless again
+--- = true. Sums of other features, stages, classes or columns are refused.
 function merging.merge(list, given) return options.guard("merge", 1, merge, list, given) end
 
 return merging

@@ -4,6 +4,7 @@
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
+local instantiation = require "scullery.compose.instantiation"
 local matching = require "scullery.data.matching"
 local options = require "scullery.base.options"
 local target_form = require "scullery.model.target_form"
@@ -125,6 +126,8 @@ local function check_model(f, o, title)
   if f.after then
     error("pruning is for features as they are, and row stages change them after they are made", 0)
   end
+  local union = instantiation.union_text(f.features)
+  if union then error("pruning is for features of one map, and these are " .. union, 0) end
   if not f:is_weighting() then
     local section = f.map_info and f.map_info.section
     error("pruning needs features of an instantiation with K" .. (section

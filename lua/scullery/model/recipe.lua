@@ -337,13 +337,12 @@ end
 -- Raises an error for the penalty a'Ga with row stages after the features: it is the norm of a
 -- function only of features that are not changed; and with a union.
 local function check_penalty(self, choices)
-  local union = self.features and instantiation.is_union(self.features)
+  local union = instantiation.union_text(self.features)
   if not self.solver or #self.after == 0 and not union then return end
   if core.solver_facts(component.instance(self.solver, choices)).penalty == "rkhs" then
     if union then
       error(("solver.%s: its penalty a'Ga is of the features of one map, and these are %s"):format(
-        self.solver.name, self.features.parts and "a union"
-          or "of some columns, or have a scale"), 0)
+        self.solver.name, union), 0)
     end
     error(("solver.%s: its penalty a'Ga is of features as they are, and %s changes them; give \z
       another penalty, or leave this stage out"):format(self.solver.name, tostring(self.after[1])),

@@ -114,6 +114,19 @@ local function split_path(self, ds, draws)
   return path, rest
 end
 
+-- Raises an error if not all runs predict as many values of a target as the solver of the pipeline,
+-- by which targets are repeated.
+local function check_outputs(self, runs, task)
+  local count = target_form.outputs(self.solver, task)
+  for _, run in ipairs(runs) do
+    local other = target_form.outputs(run.pipeline.solver, task, run.choices)
+    if other ~= count then
+      error(("one choice predicts %d value%s of each target and another %d: search them apart")
+        :format(count, count == 1 and "" or "s", other), 0)
+    end
+  end
+end
+
 -- The list of runs and the number of cells. A run is a pipeline with one choice of the options that
 -- cannot share a pass (choices), and the path option, all values of which one pass serves. stages:
 -- the stages of its variant. o.planned: options that are not given keep their defaults.
@@ -138,6 +151,7 @@ local function plan(self, ds, o, stored)
     end
     choose.check_combinations("pipeline:search", cells)
   end
+  check_outputs(self, runs, ds.task)
   return runs, cells
 end
 

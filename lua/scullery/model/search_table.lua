@@ -61,7 +61,8 @@ function search_table.labels_of(cells, name)
       or instantiation.is_features(value))
   end
   local text = function(value)
-    return tostring(type(value) == "table" and value or options.show(value))
+    local object = type(value) == "table" and getmetatable(value)
+    return object and tostring(value) or options.show(value)
   end
   for _, shorter in ipairs(of_stages and shortenings or {}) do
     text = shorter

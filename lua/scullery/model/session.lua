@@ -48,14 +48,14 @@ function session.load(bytes)
 end
 
 -- Permutation importance in the order of the columns, d x 2: the mean and its standard error.
--- rows: the fields of a data set; columns without names get numbers as names.
+-- rows: the fields of a data set; columns without names get those of the model, or numbers.
 local function importance(p, rows)
-  local places, names, result = {}, rows.names or {}, {}
-  for j = 1, rows.X:cols() do
-    names[j] = names[j] or tostring(j)
-    places[names[j]], result[j] = j, { 0, 0 }
+  local places, result, d = {}, {}, rows.X:cols()
+  rows.names = rows.names or table.move(p.fitted.names or {}, 1, d, 1, {})
+  for j = 1, d do
+    rows.names[j] = rows.names[j] or tostring(j)
+    places[rows.names[j]], result[j] = j, { 0, 0 }
   end
-  if not p.fitted.names then rows.names = names end
   for _, one in ipairs(p:importance(dataset.new(rows))) do
     result[places[one.name]] = { one.mean, one.stderr }
   end

@@ -122,18 +122,17 @@ local function standardize(form, ds)
   end
 end
 
---- target_form.outputs(solver, task): how many values the solver predicts of each target of a
---- regression.
-function target_form.outputs(solver, task)
+--- target_form.outputs(solver, task[, choices]): how many values the solver predicts of each target
+--- of a regression.
+function target_form.outputs(solver, task, choices)
   if not solver or task ~= "regression" then return 1 end
-  return core.solver_facts(component.instance(solver)).outputs
+  return core.solver_facts(component.instance(solver, choices)).outputs
 end
 
 --- target_form.learn(given, ds, solver): repeats each target as often as the solver predicts values
 --- of it (target_form.outputs); then learns the form that the option `given` asks for from the
---- targets
---- of ds (means and standard deviations, for which a stream is read once), and applies it; ds
---- itself without the option. Raises an error for a classification, and for the logarithm of a
+--- targets of ds (means and standard deviations, for which a stream is read once), and applies it;
+--- ds itself without the option. Raises an error for a classification, and for the logarithm of a
 --- target of 0 or less.
 function target_form.learn(given, ds, solver)
   local count = target_form.outputs(solver, ds.task)

@@ -76,18 +76,19 @@ end
 
 -- `sigma = "median"` and the like, for options of the features that can be set from the data.
 local function remedies(features)
-  local list = {}
-  local parts = {}
+  local list, parts, seen = {}, {}, {}
   for _, one in ipairs(instantiation.parts(features)) do
     parts[#parts + 1], parts[#parts + 2] = one.inst.p, one.inst.phi
   end
   for _, part in ipairs(parts) do
-    for _, option in ipairs(core.plugin_info(part.kind, part.name).options) do
+    local name = part.kind .. "." .. part.name
+    for _, option in ipairs(seen[name] and {} or core.plugin_info(part.kind, part.name).options) do
       if option.takes:find('"median"', 1, true) then
-        list[#list + 1] = ('%s = "median" of %s.%s'):format(option.name, part.kind, part.name)
+        list[#list + 1] = ('%s = "median" of %s'):format(option.name, name)
         break
       end
     end
+    seen[name] = true
   end
   list[#list + 1] = #list > 0 and "sc.standardize() before the features"
     or 'sc.standardize() before the features, or a component with a width of "median"'

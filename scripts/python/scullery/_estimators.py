@@ -10,13 +10,16 @@ from sklearn.base import (
     RegressorMixin,
     TransformerMixin,
 )
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _library as library
 from ._recipe import lua, recipe
+
+if not hasattr(BaseEstimator, "_validate_data"):
+    raise ImportError("scullery takes scikit-learn 1.1 to 1.5, and a newer one is installed")
 
 _LARGEST_SEED = 2**31 - 1
 _DTYPES = ("float64", "float32", "int16", "int8")
@@ -70,11 +73,16 @@ class _Base(BaseEstimator):
         solver = lua({"solver.ridge": {} if alpha == "auto" else {"lambda": float(alpha)}})
         return f"sc.pipeline{{ {self._features(self.gamma)}, {solver} }}"
 
-    def _rows(self, X, **more):
+    def _rows(self, X, reset=True, **more):
+        if reset:  # a fit that fails leaves no model of other columns and classes
+            vars(self).pop("_model", None)
         return self._validate_data(
             X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-            accept_large_sparse=True, **more
+            accept_large_sparse=True, reset=reset, **more
         )
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_model")
 
     def _names(self):
         names = getattr(self, "feature_names_in_", None)
@@ -124,6 +132,7 @@ class _Learner(_Base):
     def _importance(self, X, kind, y):
         check_is_fitted(self)
         X = self._rows(X, reset=False)
+        check_consistent_length(X, y)
         targets = library.targets_of(kind, y)
         found = self._model.apply(library.IMPORTANCE, X, self._names(), targets)
         return found[:, 0], found[:, 1]
@@ -390,7 +399,7 @@ class RandomFeatureRegressor(RegressorMixin, _Learner):
         return self._learn(X, library.VALUES, y, sample_weight, keep)
 
     def _shaped(self, values):
-        return values[:, 0] if self._one else values
+        return values[:, 0] if self._one and values.shape[1] == 1 else values
 
     def predict(self, X, return_std=False):
         """The value of each row.
@@ -405,6 +414,7 @@ class RandomFeatureRegressor(RegressorMixin, _Learner):
         Returns
         -------
         values : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            A pipeline by solver.quantile with several tau gives a column for each of them.
         std : ndarray of the same shape, with return_std=True
         """
         check_is_fitted(self)

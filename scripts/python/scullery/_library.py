@@ -386,6 +386,9 @@ class Model:
         """n x width numbers of the type of X: places of classes or values, scores, shares."""
         table, kept = table_of(X)
         handle = self.predictor
+        columns = _predict.scl_predictor_columns(handle)
+        if table.columns != columns:
+            raise ValueError(f"X has {table.columns} columns, and the model has {columns}")
         classes = _predict.scl_predictor_classes(handle)
         outputs = _predict.scl_predictor_outputs(handle)
         if what == SHARES:

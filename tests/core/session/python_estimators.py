@@ -102,6 +102,14 @@ class Numbers(unittest.TestCase):
         np.testing.assert_allclose(model.predict(X)[:, 0], regressor().fit(X, Y).predict(X),
                                    atol=1e-8)
 
+    def test_quantiles(self):
+        """One target, and a column for each tau."""
+        both = [{"solver.quantile": {"tau": [0.1, 0.9], "lambda": 1e-3}}]
+        said = regressor(pipeline=both).fit(X, Y).predict(X)
+        self.assertEqual(said.shape, (120, 2))
+        self.assertTrue((said[:, 0] <= said[:, 1]).all())
+        self.assertGreater((Y <= said[:, 1]).mean(), 0.8)
+
     def test_labels(self):
         three = np.array(["b", "a", "c"])[np.digitize(Y, [-0.5, 0.5])]
         for y in (WORDS, three, Y > 0, three.astype(object), np.where(Y > 0, -3, 8)):
@@ -299,7 +307,16 @@ class Errors(unittest.TestCase):
         self.refused("not fitted", regressor().predict, X, kind=NotFittedError)
         self.refused("labels that the model does not know", classifier().fit(X, WORDS).importance,
                      X, np.repeat("sideways", 120))
+        for one, y in ((regressor().fit(X, Y), Y), (classifier().fit(X, WORDS), WORDS)):
+            self.refused("inconsistent numbers", one.importance, X, y[:3])
         self.refused("begin as a saved model", lambda: _library.Model(b"no model").predictor)
+        self.refused("X has 3 columns, and the model has 4",
+                     regressor().fit(X, Y)._model.predict, X[:, :3])
+
+    def test_a_fit_that_fails_leaves_no_model(self):
+        model = regressor().fit(X, Y).set_params(pipeline="1")
+        self.refused("the recipe gives 1", model.fit, X[:, :3], Y)
+        self.refused("not fitted", model.predict, X[:, :3], kind=NotFittedError)
 
 
 class Texts(unittest.TestCase):

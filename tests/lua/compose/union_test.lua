@@ -217,6 +217,13 @@ function TestRefusals()
   end)
   fails({ "its parts have them" }, function() (part + part):fit(X):parameters() end)
   fails({ "a union has no codes" }, function() (part + part):codes(X) end)
+  fails({ "with 'of' or 'scale' have no codes" }, function() (2 * part):codes(X) end)
+  local solver = sc.solver.ridge{ lambda = 1, intercept = false }
+  for what, features in pairs{ ["a union"] = part + part, ["of some columns"] = 2 * part } do
+    local p = sc.pipeline{ features, solver }:fit(X, y * 0)
+    fails({ "the bounds are for", what }, function() p:bound() end)
+    fails({ "pruning is for", what }, function() p:prune() end)
+  end
   fails({ "these are a union" }, function()
     sc.pipeline{ part + part, sc.solver.ridge{ penalty = "rkhs", lambda = 1 } }:fit(ds)
   end)

@@ -170,6 +170,8 @@ function TestLabels:test_mistakes_are_sentences()
     { X = { { 1 }, { 2 } }, y = { "a", 1 } })
   fails("y holds a function in row 1; it takes numbers, texts, or true and false", sc.dataset,
     { X = { { 1 } }, y = { print } })
+  fails('a list of true and false holds "true" in place 2', sc.dataset,
+    { X = { { 1 }, { 2 } }, y = { true, "true" } })
   fails("y holds true and false, and a regression takes numbers", sc.dataset,
     { X = { { 1 } }, y = { true }, task = "regression" })
   fails("y takes a list of texts or numbers, or a matrix, and got \"a\"", sc.dataset,

@@ -69,6 +69,18 @@ function TestFamiliarWords:test_entries_with_spaces_in_their_names_stay_apart()
     "  Nys(a, b)  one two\n    three\n  PCA(k)     four five\n    six")
 end
 
+-- Every method of the objects that have a page of methods.
+function TestFamiliarWords:test_methods_have_their_texts()
+  local count = 0
+  for _, class in ipairs(objects.classes()) do
+    for name in pairs(help.topic(class.__name .. " methods") and class.methods or {}) do
+      count = count + 1
+      lu.assertNotNil(help.topic(class.__name .. ":" .. name), class.__name .. ":" .. name)
+    end
+  end
+  lu.assertTrue(count > 100, tostring(count))
+end
+
 -- Whatever the page lists is found under its own name.
 function TestFamiliarWords:test_every_name_of_the_page_is_found()
   local theirs, count = false, 0

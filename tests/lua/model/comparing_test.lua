@@ -35,6 +35,20 @@ function TestStudentsT()
   lu.assertEquals(paired.two_sided(0, 5), 1)
 end
 
+-- Transformed targets, and solvers that predict several values of a target, as p:cv judges them.
+function TestTargetsAreThoseOfTheFit()
+  local X = sc.randn{ 90, 2, seed = 1 }
+  local rows = sc.dataset{ X = X, y = X:column(1):map(math.exp), task = "regression" }
+  local solver = sc.solver.ridge{ lambda = 1e-3 }
+  local list = { sc.pipeline{ solver }, sc.pipeline{ solver, target = "log" },
+    sc.pipeline{ sc.solver.quantile{ tau = { 0.1, 0.9 }, lambda = 1e-3 } } }
+  local found = sc.compare{ list[1], list[2], list[3], on = rows, folds = 3, to = "first" }
+  for i, p in ipairs(list) do
+    lu.assertEquals(found[i].values, p:cv(rows, { folds = 3 }).folds)
+  end
+  lu.assertTrue(found[2].mean > 0.99 and found[1].mean < 0.9)
+end
+
 -- The best comes first, whether larger or smaller is better.
 function TestTheBestComesFirst()
   local found = sc.compare{ good = logistic, bad = ridge:clone{ ["solver.lambda"] = 1e4 }, on = ds }

@@ -24,6 +24,23 @@ function TestImportanceOfALinearModelIsKnown()
   lu.assertStrContains(tostring(list), "mse loses")
 end
 
+-- scullery/fit.h: in the order of the columns, which have the names of the model or none.
+function TestImportanceByPlace()
+  local session, ds = require "scullery.model.session", regression()
+  local names = { "x3", "x2", "x1" }
+  local function rows(given) return { X = ds.X, y = ds.y, task = "regression", names = given } end
+  for _, given in ipairs{ false, names } do
+    local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.dataset(rows(given or nil)))
+    local found = session.apply(p, "importance", rows(given or nil))
+    lu.assertEquals({ found:rows(), found:cols() }, { ds.X:cols(), 2 })
+    lu.assertTrue(session.apply(p, "importance", rows()) == found)
+    for _, one in ipairs(p:importance(sc.dataset(rows(names)))) do
+      local place = 4 - tonumber(one.name:sub(2))
+      lu.assertEquals({ found:get(place, 1), found:get(place, 2) }, { one.mean, one.stderr })
+    end
+  end
+end
+
 -- The 0/1 columns of one column of text are shuffled together.
 function TestCategoriesAreOneColumn()
   local path, lines = os.tmpname(), { "colour,x,y" }

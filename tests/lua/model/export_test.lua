@@ -153,9 +153,8 @@ function TestPipelines()
       phi = sc.nonlinearity.sign(), T = 25, seed = 2 }, sc.solver.lasso{ lambda = 1e-2 }), X,
       "thresholds" },
     { fitted(few, sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = 7, seed = 1,
-      phi = sc.nonlinearity.define("z > 1 and 2^-z or tanh(beta * z) - 1/2",
-        { beta = 0.5 }){} }, ridge), few.X:slice(1, 3),
-      "defined" },
+      phi = sc.nonlinearity.define("z > 1 and 2^-z or tanh(a/b * z) - 1/2", { a = 1, b = 2 }){} },
+      ridge), few.X:slice(1, 3), "defined" },
   }
 end
 

@@ -165,6 +165,21 @@ function TestFoldsTargetsAndForms()
   lu.assertTrue((formed:predict(X) - plain:predict(X)):map(math.abs):max() < 0.05)
 end
 
+-- Lists of one length are searched, others are not comparable.
+function TestSearchedLists()
+  local ds = sc.dataset{ X = X, y = y, task = "regression" }
+  local function searched(...)
+    return sc.pipeline{ sc.choose{ ... } }:search(ds, { folds = 2 })
+  end
+  local solver = sc.solver.quantile
+  local pairs_of_tau = sc.choose{ { 0.1, 0.9 }, { 0.2, 0.8 } }
+  local lists = sc.pipeline{ solver{ tau = pairs_of_tau, lambda = 1e-2 } }
+  lu.assertStrContains(tostring(lists:search(ds, { folds = 2 }).table), "{0.2, 0.8}")
+  local one, two = solver{ tau = 0.5, lambda = 1 }, solver{ tau = { 0.1, 0.9 }, lambda = 1 }
+  fails({ "one choice predicts 1 value of each target and another 2" }, searched, one, two)
+  fails({ "one choice predicts 2 values of each target and another 1" }, searched, two, one)
+end
+
 function TestRefusals()
   for _, bad in ipairs{ 0, 1, -1, { 0.1, 1.2 }, "x" } do
     fails({ "option 'tau'", "above 0 and below 1" }, sc.solver.quantile, { tau = bad })
