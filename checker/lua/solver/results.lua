@@ -274,7 +274,7 @@ local function equally_good(component, problem, fit, other_problem, other)
   end
   local here = problems.objective(component, problem)(fit.weights, fit.intercept)
   local there = problems.objective(component, other_problem)(other.weights, other.intercept)
-  return math.abs(here - there) <= 1e-6 * math.abs(here)
+  return math.abs(here - there) <= 1e-9 * math.abs(here)
 end
 
 -- Moved columns and moved targets, by these numbers: the solution moves with them.
