@@ -175,7 +175,8 @@ end
 local function output_of(p, class)
   local f = p.fitted
   if f.task == "regression" then
-    return function(X) return f:predict(core.source(X), "labels"):column(1) end, "prediction"
+    return function(X) return f:predict(core.source(X), "labels"):column(1) end,
+      f.targets > 1 and ("prediction 1 of %d"):format(f.targets) or "prediction"
   end
   local k = #f.classes == 2 and 2 or nil
   for place, label in ipairs(f.classes) do if label == class then k = place end end

@@ -304,8 +304,9 @@ end
 --- dependence (Friedman 2001): the mean prediction over rows when a column is set to each of its
 --- values: .values (quantiles, or the categories of a column of text), .mean and .stderr (over the
 --- rows). In a classification it is the probability of the second class, or of `class`; the score
---- where the model has no probabilities. rows: that many are drawn. curves: the number of rows,
---- evenly spaced among them, whose own curves (individual conditional expectations) are in .curves.
+--- where the model has no probabilities; of several predicted values the first. rows: that many are
+--- drawn. curves: the number of rows, evenly spaced among them, whose own curves (individual
+--- conditional expectations) are in .curves.
 --- It prints as a table; :plot() draws it, and :plot():data("d.csv") saves the numbers.
 function Pipeline:dependence(data, column, given)
   need(self, "pipeline:dependence", true)

@@ -1,5 +1,6 @@
 -- Permutation importance, partial dependence, thresholds.
 local lu = require "luaunit"
+local core = require "scullery.core"
 local sc = require "scullery"
 
 local function regression()
@@ -72,6 +73,10 @@ function TestDependenceOfALinearModelIsALine()
   lu.assertAlmostEquals(d.curves[2][1] - d.curves[1][1], ds.X:get(251, 2) - ds.X:get(1, 2), 1e-6)
   lu.assertAlmostEquals(d.stderr[1], ds.X:column(2):std() / math.sqrt(500), 2e-3)
   lu.assertErrorMsgContains("did you mean 'c'", p.dependence, p, ds, "cc")
+  local two = sc.dataset{ X = ds.X, y = core.hcat(ds.y, ds.y * 2), task = "regression" }
+  local first = p:clone{}:fit(two):dependence(two, "x1", { points = 5 })
+  lu.assertEquals(first.what, "prediction 1 of 2")
+  lu.assertAlmostEquals(first.mean, d.mean, 1e-9)
 end
 
 -- Pictures show the numbers of the tables; curves of single rows are faint.
