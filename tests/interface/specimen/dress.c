@@ -340,8 +340,9 @@ static void set_member(piece *p, const char *rest) {
 }
 
 static void put_function(piece *p, const char *rest) {
-  static const fault *const all[] = {faults_of_kernels, faults_of_nonlinearities,
-                                     faults_of_instances, faults_of_samplers, faults_of_solvers};
+  static const fault *const all[] = {faults_of_kernels,   faults_of_nonlinearities,
+                                     faults_of_instances, faults_of_samplers,
+                                     faults_of_solvers,   faults_of_abilities};
   char member[60] = "";
   size_t size;
   const char *name = rest + strcspn(rest, " ") + 1;

@@ -62,7 +62,7 @@ typedef struct fault {
 #define FAULT(name)                                                                                \
   { #name, (void (*)(void))name }
 extern const fault faults_of_kernels[], faults_of_nonlinearities[], faults_of_instances[],
-    faults_of_samplers[], faults_of_solvers[];
+    faults_of_samplers[], faults_of_solvers[], faults_of_abilities[];
 
 /* ------------------------------------------------------------ tables that cross the boundary */
 
