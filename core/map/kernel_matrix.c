@@ -110,17 +110,24 @@ static scl_status centre_rows(const scl_instance *kernel, const scl_matrix *x, c
   return SCL_STATUS_OK;
 }
 
-/* In float64: X and Y are copied, as centring changes them. */
-scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
-                             scl_matrix *out, scl_error *error) {
-  scl_matrix u, v = {0};
+scl_status scl_kernel_check_rows(const scl_instance *kernel, size_t x_columns, size_t y_columns,
+                                 scl_error *error) {
   SCL_TRY(scl_instance_expect(kernel, SCL_KIND_KERNEL, error));
   if (!(scl_kernel_spaces(kernel) & SCL_BIT(SCL_SPACE_DENSE)))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s is not defined on rows of data",
                     scl_instance_name(kernel));
-  if (x->cols != y->cols)
+  if (x_columns != y_columns)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE,
-                    "X and Y have %zu and %zu columns: they must have the same", x->cols, y->cols);
+                    "X and Y have %zu and %zu columns: they must have the same", x_columns,
+                    y_columns);
+  return SCL_STATUS_OK;
+}
+
+/* In float64: X and Y are copied, as centring changes them. */
+scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
+                             scl_matrix *out, scl_error *error) {
+  scl_matrix u, v = {0};
+  SCL_TRY(scl_kernel_check_rows(kernel, x->cols, y->cols, error));
   SCL_TRY(check_finite_rows(x, "X", error));
   SCL_TRY(check_finite_rows(y, "Y", error));
   SCL_TRY(scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &u, error));

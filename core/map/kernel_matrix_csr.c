@@ -66,13 +66,7 @@ static scl_status fill_dense(const scl_instance *kernel, const scl_csr *x, const
 
 scl_status scl_kernel_matrix_csr(const scl_instance *kernel, const scl_csr *x, const scl_csr *y,
                                  scl_matrix *out, scl_error *error) {
-  SCL_TRY(scl_instance_expect(kernel, SCL_KIND_KERNEL, error));
-  if (!(scl_kernel_spaces(kernel) & SCL_BIT(SCL_SPACE_DENSE)))
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s is not defined on rows of data",
-                    scl_instance_name(kernel));
-  if (x->cols != y->cols)
-    return scl_fail(error, SCL_STATUS_BAD_SHAPE,
-                    "X and Y have %zu and %zu columns: they must have the same", x->cols, y->cols);
+  SCL_TRY(scl_kernel_check_rows(kernel, x->cols, y->cols, error));
   SCL_TRY(scl_matrix_create_raw(x->rows, y->rows, SCL_DTYPE_FLOAT64, out, error));
   scl_status status = SCL_STATUS_OK;
   if (scl_kernel_takes_csr(kernel)) {

@@ -267,6 +267,9 @@ scl_status scl_map_collision(const scl_map *map, const scl_matrix *x, const scl_
 bool scl_map_has_rest(const scl_map *map);
 scl_status scl_map_rest(const scl_map *map, const void *x, const double *phi, double *out,
                         scl_error *error);
+/* Refuses kernels that are not defined on rows of data, and rows of unlike lengths. */
+scl_status scl_kernel_check_rows(const scl_instance *kernel, size_t x_columns, size_t y_columns,
+                                 scl_error *error);
 /* k(x_i, y_j) of a kernel between rows of data, on the pool's threads. */
 scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error);

@@ -13,13 +13,13 @@ static inline bool csr_is(const scl_problem *problem) {
 }
 scl_status csr_read(const scl_problem *problem, scl_const_csr *out, scl_error *error);
 
-/* The tolerance of a path of `count` values. Ten times as much is enough where the values are only
- * compared by the rows left out, up to 1e-3. */
+/* The tolerance of a path of `count` values. On such rows ten times as much is enough where the
+ * values are only compared by the rows left out, up to 1e-3. */
 static inline double csr_path_tolerance(const scl_problem *problem, double tolerance,
                                         size_t count) {
   const double most = 1e-3, loose = 10 * tolerance < most ? 10 * tolerance : most;
-  return SCL_HAS(problem, scored) && problem->scored && count > 1 && loose > tolerance ? loose
-                                                                                       : tolerance;
+  const bool scored = csr_is(problem) && SCL_HAS(problem, scored) && problem->scored;
+  return scored && count > 1 && loose > tolerance ? loose : tolerance;
 }
 
 #if defined(__GNUC__)

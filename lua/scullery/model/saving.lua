@@ -372,8 +372,11 @@ function saving.read(path, bytes)
   end
   local file = restoring.open(path, bytes)
   local loader = loaders[file.body.kind]
-  if not loader then fail("%s: it contains %s, which this version does not know", path,
-    options.show(file.body.kind)) end
+  if file.body.kind == nil then fail("%s: it does not say what it contains", path) end
+  if not loader then
+    fail("%s: it contains %s, which this version does not know", path,
+      options.show(file.body.kind))
+  end
   local ok, result = pcall(loader, file)
   if ok then return result end
   fail("%s: %s", path, options.plain(type(result) == "table" and result.message or result))

@@ -536,11 +536,9 @@ static scl_status hinge_path(const void *instance, const scl_problem *problem, c
     return solve_dense(*self, problem, lambdas, count, false, sorted, error);
   status = risk_open(&r, problem, &self->risk.loss, self->risk.lambda, error);
   if (status != SCL_STATUS_OK) return status;
-  const hinge_squared squared = {
-      .risk = &r,
-      .tolerance =
-          csr_is(problem) ? csr_path_tolerance(problem, self->tolerance, count) : self->tolerance,
-      .most = self->max_iterations};
+  const hinge_squared squared = {.risk = &r,
+                                 .tolerance = csr_path_tolerance(problem, self->tolerance, count),
+                                 .most = self->max_iterations};
   return self->loss == HINGE_SQUARED ? hinge_squared_path(&squared, lambdas, count, sorted, error)
                                      : solve_sparse(self, &r, lambdas, count, sorted, error);
 }

@@ -88,6 +88,12 @@ class _Base(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else list(names)
 
+    def _weights(self, sample_weight, X):
+        """The weights of the rows as float64, none of them below 0; None without weights."""
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+
     def _learn(self, X, kind, y, weights, keep):
         """Fit the pipeline to rows, of those with a positive weight."""
         if weights is not None and (weights == 0).any():
@@ -234,10 +240,7 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
         """
         X, y = self._rows(X, y=y)
         check_classification_targets(y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, only_non_negative=True
-            )
+        sample_weight = self._weights(sample_weight, X)
         self.classes_, places = np.unique(y, return_inverse=True)
         present = places if sample_weight is None else places[sample_weight > 0]
         if len(np.unique(present)) < 2:
@@ -390,10 +393,7 @@ class RandomFeatureRegressor(RegressorMixin, _Learner):
         self
         """
         X, y = self._rows(X, y=y, multi_output=True, y_numeric=True)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, only_non_negative=True
-            )
+        sample_weight = self._weights(sample_weight, X)
         self._one = y.ndim == 1
         keep = library.POSTERIOR if self.posterior else 0
         return self._learn(X, library.VALUES, y, sample_weight, keep)

@@ -1,103 +1,16 @@
--- scullery predict: what it reads, what it writes, and what it refuses.
+-- scullery predict: what it reads, what it writes, and what it refuses (by blocks:
+-- predict_streams_test.lua).
 local lu = require "luaunit"
-local core = require "scullery.core"
 local sc = require "scullery"
-local support = dofile("tests/helpers/support.lua")
+package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" .. package.path
+local command = require "predict_command"
+local support = require "support"
 
+local path, write, exists, files, predict, predicted, lines_of, features, save, set_up, tear_down
+  = command.path, command.write, command.exists, command.files, command.predict,
+  command.predicted, command.lines_of, command.features, command.save, command.set_up,
+  command.tear_down
 local quote = support.quote
-local folder
-
-local function path(name) return folder .. "/" .. name end
-local function write(name, text) return support.write(path(name), text) end
-local function exists(name)
-  local file = io.open(path(name), "rb")
-  if file then file:close() end
-  return file ~= nil
-end
-
-local function files()
-  local list = {}
-  for name in io.popen("ls -A " .. quote(folder)):lines() do list[#list + 1] = name end
-  return table.concat(list, " ")
-end
-
--- scullery predict MODEL DATA OPTIONS on files of the folder; exit status, output, errors.
-local function predict(model, data, options, input)
-  if data ~= "-" then data = path(data) end
-  return support.scullery(("predict %s %s %s"):format(quote(path(model)), quote(data),
-    options or ""), input)
-end
-
--- What goes well is said on the standard output alone.
-local function predicted(model, data, options, input)
-  local status, out, err = predict(model, data, options, input)
-  lu.assertEquals({ status, err }, { 0, "" })
-  return out
-end
-
-local function lines_of(text)
-  local list = {}
-  for line in text:gmatch("[^\n]*\n") do list[#list + 1] = line:sub(1, -2) end
-  return list
-end
-
--- ------------------------------------------------------------ models and files, made once
-
-local colours = { red = { 0, 0 }, green = { 4, 0 }, blue = { 0, 4 } }
-local order = { "red", "green", "blue" }
-local noise = sc.rand{ 300, 2, seed = 1 }
-
-local function train_text()
-  local list = { "u,v,shape,name,colour" }
-  for i = 1, 300 do
-    local at = colours[order[i % 3 + 1]]
-    list[#list + 1] = ("%.4f,%.4f,%s,n%d,%s"):format(at[1] + noise:get(i, 1),
-      at[2] + noise:get(i, 2), i % 2 == 0 and "round" or "square", i, order[i % 3 + 1])
-  end
-  return table.concat(list, "\n") .. "\n"
-end
-
-local function features(T)
-  return sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 }, phi = sc.nonlinearity.fourier(),
-    T = T or 50, seed = 1 }
-end
-
-local by_colour, by_number, plane, logistic
-
-local function save(name, p)
-  p:save(path(name))
-  return p
-end
-
-local function make_models()
-  local train = sc.data.csv(write("train.csv", train_text()),
-    { target = "colour", skip = "name", quiet = true })
-  by_colour = save("colour.model", sc.pipeline{ sc.standardize(), features(),
-    sc.solver.ridge{ lambda = 1e-4 } }:fit(train))
-  logistic = save("logistic.model", sc.pipeline{ sc.standardize(),
-    sc.solver.logistic{ lambda = 1e-3 } }:fit(train))
-  local X = sc.randn{ 200, 3, seed = 2 }
-  local y = X:column(1) * 2 + 5
-  by_number = save("values.model", sc.pipeline{ features(),
-    sc.solver.ridge{ lambda = 1e-6 } }:fit(X, sc.hcat(y, y * -1)))
-  plane = save("labels.model", sc.pipeline{ features(), sc.solver.ridge{ lambda = 1e-3 } }:fit(X,
-    X:column(2):map(function(v) return v > 0 and 7 or -1 end), { task = "classification" }))
-end
-
-local new_text = "shape,note,v,colour,u,name\nround,x,0.5,?,4.5,\"a,b\"\nsquare,y,4.5,?,0.5,b\n"
-local plain_text = "u,v,shape\n4.5,0.5,round\n0.5,4.5,square\n"
-
--- Tests of one class share the folder, whose files none alters.
-local function set_up()
-  folder = os.tmpname()
-  os.remove(folder)
-  assert(os.execute("mkdir " .. quote(folder)))
-  make_models()
-  write("new.csv", new_text)
-  write("plain.csv", plain_text)
-end
-
-local function tear_down() os.execute("rm -r " .. quote(folder)) end
 
 -- ------------------------------------------------------------ columns
 
@@ -157,7 +70,7 @@ function TestColumns:test_models_without_names_go_by_place()
   local X = sc.randn{ 20, 3, seed = 5 }
   X:save(path("X.csv"))
   local want = {}
-  for i, label in ipairs(plane:labels(X)) do want[i] = ("%d\n"):format(label) end
+  for i, label in ipairs(command.plane:labels(X)) do want[i] = ("%d\n"):format(label) end
   local text = "prediction\n" .. table.concat(want)
   lu.assertEquals(predicted("labels.model", "X.csv"), text)
   write("named.csv", "a,b,c\n" .. support.read(path("X.csv"))) -- a header that no model knows
@@ -193,7 +106,7 @@ local want_colours = "prediction\ngreen\nblue\n"
 function TestFormats:test_gzip_and_the_standard_input()
   assert(os.execute("gzip -k " .. quote(path("plain.csv"))))
   lu.assertEquals(predicted("colour.model", "plain.csv.gz"), want_colours)
-  lu.assertEquals(predicted("colour.model", "-", "", plain_text), want_colours)
+  lu.assertEquals(predicted("colour.model", "-", "", command.plain_text), want_colours)
   lu.assertEquals(predicted("colour.model", "-", "", support.read(path("plain.csv.gz"))),
     want_colours)
   local status, out = support.shell(("cat %s | %s predict %s -"):format(quote(path("plain.csv")),
@@ -205,7 +118,7 @@ function TestFormats:test_npy_in_and_out()
   local X = sc.randn{ 3000, 3, seed = 6 }
   X:save(path("X.npy"))
   predicted("values.model", "X.npy", "-o " .. path("out.npy"))
-  lu.assertTrue(sc.data.npy(path("out.npy")) == by_number:predict(X))
+  lu.assertTrue(sc.data.npy(path("out.npy")) == command.by_number:predict(X))
   assert(os.execute("gzip -k " .. quote(path("X.npy"))))
   predicted("values.model", "X.npy.gz", "-o " .. path("again.npy"))
   lu.assertEquals(support.read(path("again.npy")), support.read(path("out.npy")))
@@ -213,7 +126,7 @@ function TestFormats:test_npy_in_and_out()
     support.read(path("X.npy")))
   lu.assertEquals(support.read(path("pipe.npy")), support.read(path("out.npy")))
   predicted("labels.model", "X.npy", "-o " .. path("labels.npy")) -- numbers: a list of them
-  lu.assertTrue(sc.data.npy(path("labels.npy")) == plane:predict(X))
+  lu.assertTrue(sc.data.npy(path("labels.npy")) == command.plane:predict(X))
   lu.assertStrContains(support.read(path("labels.npy")),
     "'<f8', 'fortran_order': False, 'shape': (3000,), }")
 end
@@ -247,7 +160,7 @@ function TestFormats:test_libsvm()
   local X = sc.matrix{ { 0.5, 0, -2 }, { 0, 1.5, 0 }, { 1, 2, 3 } }
   write("rows.libsvm", text)
   predicted("values.model", "rows.libsvm", "-o " .. path("out.npy"))
-  lu.assertTrue(sc.data.npy(path("out.npy")) == by_number:predict(X))
+  lu.assertTrue(sc.data.npy(path("out.npy")) == command.by_number:predict(X))
   predicted("values.model", "-", "--format libsvm -o " .. path("pipe.npy"), text:sub(1, -2))
   lu.assertEquals(support.read(path("pipe.npy")), support.read(path("out.npy")))
   write("far.svm", "1 1:1\n1 4:1\n")
@@ -294,10 +207,10 @@ local function matrix_of(text, first_column)
 end
 
 function TestOutput:test_scores_are_those_of_decision()
-  local X = sc.data.csv(path("plain.csv"), { like = by_colour, quiet = true }).X
+  local X = sc.data.csv(path("plain.csv"), { like = command.by_colour, quiet = true }).X
   local out = predicted("colour.model", "plain.csv", "--scores")
   lu.assertEquals(lines_of(out)[1], "blue,green,red")
-  lu.assertTrue(matrix_of(out) == by_colour:decision(X))
+  lu.assertTrue(matrix_of(out) == command.by_colour:decision(X))
 end
 
 function TestOutput:test_scores_of_two_classes_are_of_the_second()
@@ -305,18 +218,18 @@ function TestOutput:test_scores_of_two_classes_are_of_the_second()
   X:save(path("X.csv"))
   local out = predicted("labels.model", "X.csv", "--scores")
   lu.assertEquals(lines_of(out)[1], "7")
-  lu.assertTrue(matrix_of(out) == plane:decision(X))
+  lu.assertTrue(matrix_of(out) == command.plane:decision(X))
 end
 
 function TestOutput:test_probabilities_have_a_column_a_class()
-  local X = sc.data.csv(path("plain.csv"), { like = logistic, quiet = true }).X
+  local X = sc.data.csv(path("plain.csv"), { like = command.logistic, quiet = true }).X
   local out = predicted("logistic.model", "plain.csv", "--proba")
   lu.assertEquals(lines_of(out)[1], "blue,green,red")
-  lu.assertTrue(matrix_of(out) == logistic:probabilities(X))
-  by_colour:calibrate{ folds = 3 }
-  by_colour:save(path("calibrated.model"))
+  lu.assertTrue(matrix_of(out) == command.logistic:probabilities(X))
+  command.by_colour:calibrate{ folds = 3 }
+  command.by_colour:save(path("calibrated.model"))
   lu.assertTrue(matrix_of(predicted("calibrated.model", "plain.csv", "--proba"))
-    == by_colour:probabilities(X))
+    == command.by_colour:probabilities(X))
 end
 
 function TestOutput:test_probabilities_that_are_not_known_are_refused()
@@ -334,7 +247,7 @@ function TestOutput:test_several_targets_have_several_columns()
   X:save(path("X.csv"))
   local out = predicted("values.model", "X.csv")
   lu.assertEquals(lines_of(out)[1], "prediction_1,prediction_2")
-  lu.assertTrue(matrix_of(out) == by_number:predict(X))
+  lu.assertTrue(matrix_of(out) == command.by_number:predict(X))
 end
 
 function TestOutput:test_score_goes_by_label()
@@ -350,7 +263,7 @@ function TestOutput:test_score_goes_by_label()
   status, out, err = predict("colour.model", "plain.csv", "--score -o " .. path("no.csv"))
   lu.assertEquals({ status, out, exists("no.csv") }, { 1, "", false })
   lu.assertStrContains(err, "colour")
-  status, out, err = predict("colour.model", "-", "--score", plain_text)
+  status, out, err = predict("colour.model", "-", "--score", command.plain_text)
   lu.assertEquals({ status, out }, { 1, "" })
   lu.assertStrContains(err, "the standard input can be read only once")
 end
@@ -397,7 +310,7 @@ local function while_predicting(signal)
     for i in $(seq 1200); do ls %s | grep -q '[.]part$' && break; sleep 0.05; done
     %s
     wait $pid]]):format(quote(path("plain.csv")), quote(support.binary),
-    quote(path("colour.model")), quote(path("out.csv")), quote(folder), signal)
+    quote(path("colour.model")), quote(path("out.csv")), quote(path()), signal)
   return support.shell(line)
 end
 
@@ -427,8 +340,8 @@ function TestFailures:test_reader_that_goes_away_ends_it_quietly()
 end
 
 function TestFailures:test_output_that_cannot_be_written_is_told()
-  for target, words in pairs{ ["/nosuch/out.csv"] = "no such folder", [folder .. "/x.txt"] =
-    "ends in .csv or .npy", [folder .. "/x.npy --id u"] = "--id needs a CSV file" } do
+  for target, words in pairs{ ["/nosuch/out.csv"] = "no such folder", [path() .. "/x.txt"] =
+    "ends in .csv or .npy", [path() .. "/x.npy --id u"] = "--id needs a CSV file" } do
     local status, _, err = predict("colour.model", "plain.csv", "-o " .. target)
     lu.assertEquals({ target, status }, { target, 1 })
     lu.assertStrContains(err, words)
@@ -463,67 +376,6 @@ function TestFailures:test_usage()
   end
   lu.assertEquals((support.scullery("predict")), 1)
   lu.assertEquals((predict("colour.model", "plain.csv", "--proba --scores")), 1)
-end
-
--- ------------------------------------------------------------ streams
-
-TestStreams = { setUp = set_up, tearDown = tear_down }
-
-
-function TestStreams:test_stream_has_the_bits_of_rows_in_memory()
-  local n, list = 70000, { "u,v,shape" }
-  local X = sc.randn{ n, 2, seed = 4 }
-  for i = 1, n do
-    list[i + 1] = ("%.6f,%.6f,%s"):format(X:get(i, 1), X:get(i, 2), i % 3 == 0 and "round"
-      or "square")
-  end
-  write("large.csv", table.concat(list, "\n") .. "\n")
-  local ds = sc.data.csv(path("large.csv"), { like = by_colour, quiet = true })
-  predicted("colour.model", "large.csv", "--scores -o " .. path("out.npy"))
-  lu.assertTrue(sc.data.npy(path("out.npy")) == by_colour:decision(ds.X))
-  predicted("colour.model", "-", "--scores -o " .. path("pipe.npy"),
-    support.read(path("large.csv")))
-  lu.assertEquals(support.read(path("pipe.npy")), support.read(path("out.npy")))
-end
-
-function TestStreams:test_blocks_of_a_model_are_kept_whole()
-  local X = sc.randn{ 5000, 3, seed = 8 }
-  X:save(path("X.npy"))
-  for _, block in ipairs{ 7, 300, 4999 } do
-    local p = sc.pipeline{ features(), sc.solver.ridge{ lambda = 1e-3 }, block = block }:fit(X,
-      X:column(1))
-    save("block.model", p)
-    predicted("block.model", "X.npy", "-o " .. path("out.npy"))
-    lu.assertTrue(sc.data.npy(path("out.npy")) == p:predict(X))
-  end
-end
-
-function TestStreams:test_models_of_their_own_kind()
-  local X = sc.randn{ 3000, 3, seed = 8 }
-  X:save(path("X.npy"))
-  local p = save("knn.model", sc.pipeline{ sc.solver.knn{ k = 3 } }:fit(X:slice(1, 100),
-    X:slice(1, 100):column(1)))
-  predicted("knn.model", "X.npy", "-o " .. path("out.npy"))
-  lu.assertTrue(sc.data.npy(path("out.npy")) == p:predict(X))
-end
-
--- What the engine holds at its peak does not grow with the file.
-function TestStreams:test_memory_is_flat()
-  local function peak_of(rows)
-    write("large.csv", "u,v,shape\n" .. ("4.5,0.5,round\n"):rep(rows))
-    collectgarbage()
-    collectgarbage()
-    local before = core.memory(true)
-    require("scullery.model.predict").run{ model = path("colour.model"), data = path("large.csv"),
-      output = path("out.csv") }
-    local _, peak = core.memory()
-    lu.assertEquals(#support.read(path("out.csv")), #"prediction\n" + rows * #"green\n")
-    return peak - before
-  end
-  -- three million rows more would be 96 MB in memory
-  local scale = (os.getenv("SCULLERY_SANITIZE") or "") == "" and 1 or 0.05
-  local few, many = peak_of(1000000 * scale // 1 | 0), peak_of(4000000 * scale // 1 | 0)
-  lu.assertTrue(many - few < 48e6, ("%.0f and %.0f bytes"):format(few, many))
 end
 
 -- ------------------------------------------------------------ how CSV is written
