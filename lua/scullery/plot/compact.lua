@@ -1,6 +1,7 @@
 --- A smaller SVG for the same picture: gnuplot repeats every attribute for every mark, writes
 --- hundredths of pixels, and defines all its symbols. A picture of many points becomes three to
 --- eight times smaller. The functions expect the line structure that gnuplot writes.
+local flatten = require "scullery.plot.flatten"
 local paths = require "scullery.plot.paths"
 
 local compact = {}
@@ -93,8 +94,9 @@ local MARK = "^<use xlink:href=\"#([^\"]+)\" transform='translate%(([%d.-]+),([%
 local CELL = "^<polygon fill='(#%x+)' points='([%d.]+),([%d.]+) ([%d.]+),([%d.]+) "
   .. "([%d.]+),([%d.]+) ([%d.]+),([%d.]+)'/>$"
 
--- gnuplot's filled symbols: a corner, and the way from it to the others; gpPt6 is a disc.
-local corners = { gpPt4 = { -1, -1, 2, 0, 0, 2, -2, 0 }, gpPt8 = { 0, -1.33, -1.33, 2, 2.66, 0 },
+-- gnuplot's filled symbols: a corner, and the way from it to the others; gpPt6 is a disc, gpPt4 a
+-- square.
+local corners = { gpPt8 = { 0, -1.33, -1.33, 2, 2.66, 0 },
   gpPt10 = { 0, 1.33, 1.33, -2, -2.66, 0 },
   gpPt12 = { 0, -1.414, 1.414, 1.414, -1.414, 1.414, -1.414, -1.414 } }
 local EDGE = 0.205 -- width of the line around them, for their size
@@ -106,15 +108,21 @@ local function mark(line)
   local key = id .. size .. colour .. more
   local symbol = id:match "_(%w+)$"
   local way = corners[symbol]
+  local filled = ("<path fill='%s' stroke='%s'%s stroke-width='%.3g' d='"):format(colour, colour,
+    more, EDGE * size)
   if symbol == "gpPt6" then
     return { key,
       ("<path stroke='%s'%s stroke-width='%.4g' stroke-linecap='round' d='"):format(colour, more,
         (2 + EDGE) * size), ("M%s,%sh0"):format(short(x), short(y)), "'/>" }
+  elseif symbol == "gpPt4" then
+    local left, top = short(x - size), short(y - size)
+    local side = short(2 * size)
+    return { key, filled, ("M%s,%sH%sV%sH%sz"):format(left, top, short(left + side),
+      short(top + side), left), "'/>" }
   elseif way then
     local steps = {}
     for i = 3, #way do steps[#steps + 1] = ("%.3g"):format(way[i] * size) end
-    return { key, ("<path fill='%s' stroke='%s'%s stroke-width='%.3g' d='"):format(
-      colour, colour, more, EDGE * size), ("M%s,%sl%sz"):format(short(x + way[1] * size),
+    return { key, filled, ("M%s,%sl%sz"):format(short(x + way[1] * size),
       short(y + way[2] * size), table.concat(steps, " ")), "'/>" }
   end
   return { key, ("<g color='%s'%s transform='scale(%s)'>\n"):format(colour, more, size),
@@ -155,43 +163,6 @@ local function gather_cells(text)
   return table.concat(parts)
 end
 
-local TEXT = '^<text (x="[^"]*" y="[^"]*") ([^<>]*)>([^<]*)</text>$'
-
--- Puts consecutive texts with equal attributes in one group with these attributes.
-local function gather_texts(text)
-  local parts, run, style = {}, {}, nil
-  local function close()
-    if #run > 2 then
-      parts[#parts + 1] = ("<g %s>\n"):format(style)
-      for _, one in ipairs(run) do
-        parts[#parts + 1] = ("<text %s>%s</text>\n"):format(one[1], one[2])
-      end
-      parts[#parts + 1] = "</g>\n"
-    else
-      for _, one in ipairs(run) do
-        parts[#parts + 1] = ("<text %s %s>%s</text>\n"):format(one[1], style, one[2])
-      end
-    end
-    run = {}
-  end
-  for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
-    local place, this, words = line:match(TEXT)
-    if this ~= style then close() end
-    style = this
-    if this then run[#run + 1] = { place, words } else parts[#parts + 1] = line .. "\n" end
-  end
-  close()
-  return table.concat(parts)
-end
-
--- A group of one path: moves its attributes to the path.
-local function without_single(text)
-  return (text:gsub('<g stroke%-width="([%d.]+)">\n<path ([^<>]-)/>\n?</g>', function(width, rest)
-    if rest:find("stroke-width", 1, true) then return ("<path %s/>"):format(rest) end
-    return ('<path stroke-width="%s" %s/>'):format(width, rest)
-  end))
-end
-
 -- Joins consecutive marks with equal attributes into one element. Marks of one element do not show
 -- through each other, so that translucent ones are divided among several elements.
 local function gather(text)
@@ -224,7 +195,7 @@ function compact.svg(text)
     return (">\1%d\1<"):format(#words)
   end)
   text = lift_texts(gather(gather_cells(share(shorten(text)))))
-  text = without_single(gather_texts(without_unused(without_empty(text))))
+  text = flatten.svg(without_unused(without_empty(text)))
   text = text:gsub(" d='([^']*)'", function(d) return " d='" .. paths.relative(d) .. "'" end)
   return (text:gsub("\1(%d+)\1", function(i) return words[tonumber(i)] end))
 end

@@ -75,7 +75,7 @@ local function take(parts, state, letter, numbers, text)
     line(parts, state, numbers[1], state.y)
   elseif letter == "V" and #numbers == 1 and state.x then
     line(parts, state, state.x, numbers[1])
-  elseif letter == "z" and #numbers == 0 and state.x then
+  elseif letter:lower() == "z" and #numbers == 0 and state.x then
     parts[#parts + 1] = "z"
     state.x, state.y, state.letter = state.first_x, state.first_y, nil
   elseif letter == "h" and text == "0" and state.x then

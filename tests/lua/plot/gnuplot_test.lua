@@ -141,16 +141,38 @@ function TestSvgIsCompact()
 <path id="a_gpPt1" d='M-1-1l2 2'/>
 </defs>
 <g fill="none" color="black" stroke="currentColor" stroke-linecap="butt" stroke-linejoin="miter">
-<g stroke-width="0.8">
-<path stroke='#0072b2' d='M1,2.1 3.5,4M5,6 7,8'/>
-<text x="1.3" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
+<path stroke-width="0.8" stroke='#0072b2' d='M1,2.1 3.5,4M5,6 7,8'/>
+<text stroke-width="0.8" x="1.3" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
 <path stroke='#010203' stroke-width='4.41' stroke-linecap='round' d='M10 20h0m1 0h0'/>
-<path fill='#010203' stroke='#010203' stroke-width='0.41' d='M8,18l4 0 0 4 -4 0z'/>
-<g color='#010203' transform='scale(2.00)'>
+<path fill='#010203' stroke='#010203' stroke-width='0.41' d='M8 18h4v4h-4z'/>
+<g stroke-width="0.8" color='#010203' transform='scale(2.00)'>
 <use xlink:href="#a_gpPt1" x="5" y="10.02"/>
 </g>
-</g>
 <path fill='#090909' d='M1,2H3V4H1zM3,2H5V4H3z'/>
+</g>
+</svg>
+]])
+end
+
+-- Two ticks of an axis with their grid lines and numbers, as gnuplot writes them.
+function TestAxesAreFewElements()
+  local tick = "<path stroke-width=\"0.60\" stroke='#dddddd' class=\"gridline\" \z
+    d='M9.00,%d.00 L7.00,%d.00  '/>\n<g stroke-width=\"0.80\">\n\z
+    <path stroke='#606060' d='M9.00,%d.00 L8.00,%d.00  '/>\t\z
+    <g transform=\"translate(1.00,%d.00)\" stroke=\"none\" fill=\"#202020\">\n\z
+    <text>%d</text>\n</g>\n</g>\n"
+  local ticks = {}
+  for i = 1, 3 do ticks[i] = tick:format(i, i, i, i, i, 10 - i) end
+  local text = compact.svg('<svg>\n<defs>\n</defs>\n<g id="a_gnuplot_plot_1" ><title>x</title>\n'
+    .. table.concat(ticks) .. "</g>\n</svg>\n")
+  lu.assertEquals(text:match "<path.*$", [[
+<path stroke-width="0.6" stroke='#dddddd' d='M9 1h-2m2 1h-2m2 1h-2'/>
+<path stroke-width="0.8" stroke='#606060' d='M9 1h-1m1 1h-1m1 1h-1'/>
+<g stroke="none" fill="#202020">
+<text x="1" y="1">9</text>
+<text x="1" y="2">8</text>
+<text x="1" y="3">7</text>
+</g>
 </g>
 </svg>
 ]])
