@@ -387,6 +387,7 @@ function dataset.part(self, take)
     task = self.task, target = self.target, schema = self.schema, form = self.form,
     encoder = self.encoder }, Dataset)
   for _, name in ipairs(by_row) do made[name] = self[name] and take(self[name]) end
+  if made.groups then folds.texts[made.groups] = folds.texts[self.groups] end
   return remember(dataset.said_as(made, self))
 end
 

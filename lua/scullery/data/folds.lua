@@ -47,6 +47,9 @@ local function column_of(given, n, what)
   return m
 end
 
+--- folds.texts: groups (n x 1) that were texts -> these, sorted: group k is text k.
+folds.texts = setmetatable({}, { __mode = "k" })
+
 --- folds.groups_of(given, n): n texts or numbers as an n x 1 matrix; texts become their places in
 --- their sorted list.
 function folds.groups_of(given, n)
@@ -62,7 +65,9 @@ function folds.groups_of(given, n)
   table.sort(list)
   for k, text in ipairs(list) do place[text] = k end
   for i, text in ipairs(given) do codes[i] = place[text] end
-  return core.matrix(codes)
+  local groups = core.matrix(codes)
+  folds.texts[groups] = list
+  return groups
 end
 
 --- folds.times_of(given, n): n numbers as an n x 1 matrix.

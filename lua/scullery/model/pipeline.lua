@@ -1,6 +1,7 @@
 --- The methods of pipelines (recipe.lua has the class); pictures/init.lua and report/init.lua add
 --- p:plot and p:report.
 local checkpoint = require "scullery.model.checkpoint"
+local conformal = require "scullery.model.conformal"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local fitting = require "scullery.model.fitting"
@@ -23,7 +24,7 @@ local guarded = objects.call
 
 -- The options of fit that are not about the data.
 local own = options.declare("pipeline:fit", { progress = progress.rule,
-  interval = { choices = { "loo", "folds", "split" } },
+  interval = conformal.fit_rule,
   sums = { type = "boolean" }, tiles = { type = "boolean" },
   fingerprints = { type = "boolean", default = true },
   budget = growing.rule,
@@ -100,7 +101,8 @@ end
 --- where the matrices would not fit into the memory of one process, and says so; false: never.
 ---
 --- interval = "loo", "folds" or "split", among the options: the model also keeps what p:interval
---- and p:label_sets need; see p:interval. With "split" it learns from three quarters of the rows.
+--- and p:label_sets need; see p:interval. With "split" it learns from three quarters of the rows. A
+--- list adds options, { "split", by = "region", scale = "std" }.
 ---
 --- checkpoint = path, among the options: what the fit has done is stored in files (path, path.sums,
 --- path.passes, path.state) while it runs, sums over the rows every 60 seconds or `every`. If the
@@ -125,7 +127,7 @@ function Pipeline:fit(data, y, given)
       rows, o)
   end
   if not o.interval then return guarded("pipeline:fit", run, ds) end
-  return guarded("pipeline:fit", require("scullery.model.conformal").fit, self, ds, o.interval, run)
+  return guarded("pipeline:fit", conformal.fit, self, ds, o.interval, run)
 end
 
 --- p:plan(ds) or p:plan(X, y): what p:fit(ds) will take, before it starts; of a pipeline with

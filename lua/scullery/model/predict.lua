@@ -380,6 +380,7 @@ end
 -- Raises an error if --std or --interval cannot be computed.
 local function check_sure(p, given)
   local option = given.std and "--std" or given.interval and "--interval"
+  if given.calibration and not given.interval then fail("--calibration goes with --interval") end
   if not option then return end
   for _, other in ipairs{ "proba", "scores", "threshold" } do
     if given[other] then fail("%s is for predictions, and does not go with --%s", option, other) end
@@ -393,9 +394,12 @@ local function check_sure(p, given)
     if not (given.interval > 0 and given.interval < 1) then
       fail("--interval takes a probability between 0 and 1, and got %s", given.interval)
     end
-    if not p.fitted.interval then
+    if given.calibration then
+      conformal.calibrate(p, predict.rows_with_targets(given.calibration, p.fitted,
+        predict.format(given.calibration, p.fitted), true), "--calibration")
+    elseif not p.fitted.interval then
       fail("--interval: the model keeps nothing for intervals: fit it with p:fit(ds, { interval = \z
-        \"folds\" })")
+        \"folds\" }), or give rows that it did not learn from, --calibration FILE")
     end
   end
 end

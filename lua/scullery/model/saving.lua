@@ -258,7 +258,7 @@ local function encode_pipeline(self, arrays, o)
         arrays, "pipeline"),
       options = description.encode(own, arrays, "pipeline") },
     model = f and encode_model(f, arrays, o),
-    posterior = (o.std or f and f.interval and f.interval.method == "loo")
+    posterior = (o.std or f and conformal.needs_posterior(f))
       and posterior.encode(self, arrays) or nil,
     data = self.data and fingerprint.of(self.data) or self.data_known,
     choice = self.choice and description.encode(plain(self.choice), arrays, "choice"),
