@@ -1,5 +1,5 @@
---- Freeze the header: pack core/include/scullery into tests/interface/v1.txt, and write its layout
---- to tests/interface/v1.inc.
+--- Freeze the header: pack core/include/scullery into tests/interface/v1.txt.gz, and its layout
+--- into tests/interface/v1.inc.gz.
 ---   build/scullery tests/interface/freeze.lua        (from the root of the source)
 --- Run it after an addition that plugin/base.h allows: a member at the end of a table, a constant
 --- or a macro; interface_test says which. A member of version 1 that moves or changes is a mistake
@@ -8,12 +8,19 @@ package.path = "tests/helpers/?.lua;tests/interface/?.lua;" .. package.path
 local header = require "header"
 local write = require("support").write
 
+-- Without time and name, so that the same text is the same file.
+local function write_packed(path, text)
+  local pipe = assert(io.popen(("gzip -9n > '%s'"):format(path), "w"))
+  pipe:write(text)
+  assert(pipe:close(), path)
+end
+
 local function run(command)
   assert(os.execute(command), "failed: " .. command)
 end
 
 local files = header.files("core/include")
-write("tests/interface/v1.txt", header.pack(files))
+write_packed("tests/interface/v1.txt.gz", header.pack(files))
 
 -- A program that prints the table: the compiler knows the numbers.
 local parsed = header.parse(files)
@@ -49,7 +56,7 @@ local program = os.tmpname()
 write(program .. ".c", table.concat(lines, "\n") .. "\n")
 run(("%s -std=c11 -Icore/include -o %s %s.c"):format(os.getenv "CC" or "cc", program, program))
 local output = assert(io.popen(program))
-write("tests/interface/v1.inc", [[
+write_packed("tests/interface/v1.inc.gz", [[
 /* Interface 1 in memory, on LP64: bytes of tables and records, place and bytes of their members,
  * the least size of each table, and constants. Written by tests/interface/freeze.lua. */
 ]] .. output:read("a"))

@@ -20,11 +20,19 @@ local function unpack_files(text)
   return files
 end
 
+--- header.unzipped(path): the text of a file that gzip packed.
+function header.unzipped(path)
+  local pipe = assert(io.popen(("gzip -dc '%s'"):format(path)))
+  local text = pipe:read "a"
+  assert(pipe:close(), path)
+  return text
+end
+
 --- header.files(path): the header's files in the order of their names, plugin.h first, each
 --- { name =, text = }: those below the folder path/scullery (plugin.h says which parts there are),
---- or those that header.pack wrote to the file `path`.
+--- or those of the text of header.pack in the file `path`, packed by gzip.
 function header.files(path)
-  if path:find("%.txt$") then return unpack_files(support.read(path)) end
+  if path:find("%.gz$") then return unpack_files(header.unzipped(path)) end
   local root = path .. "/scullery/"
   local files = { { name = "plugin.h", text = support.read(root .. "plugin.h") } }
   local names, seen = {}, {}

@@ -8,14 +8,14 @@ local battery, header = require "battery", require "header"
 local component = require "scullery.compose.component"
 local specimen, support = require "specimen", require "support"
 
-local LAYOUT = "tests/interface/v1.inc"
-local frozen = header.files("tests/interface/v1.txt")
+local layout = header.unzipped "tests/interface/v1.inc.gz"
+local frozen = header.files "tests/interface/v1.txt.gz"
 
 -- ---------------------------------------------------------------- the header
 
 -- Additions that interface 1 allows, and how they come: after them the frozen copy is made anew.
 local advice = [[
-core/include/scullery is not what tests/interface/v1.txt froze.
+core/include/scullery is not what tests/interface/v1.txt.gz froze.
  - A member, constant or macro of version 1 that is gone or has changed: undo it. Plugins that were
    built with version 1 would break.
  - Members added at the end of a table, constants added to an enumeration, macros: allowed. Say what
@@ -88,7 +88,7 @@ end
 -- The table of sizes and places has everything of the frozen header.
 function TestTheLayoutIsComplete()
   local parsed, listed = header.parse(frozen), {}
-  for line in io.lines(LAYOUT) do
+  for line in layout:gmatch "[^\n]+" do
     local what, rest = line:match("^(%u+)%((.*)%)$")
     if what == "MEMBER" then
       listed[rest:match("^([%w_]+), ([%w_]+)")] = true
@@ -246,7 +246,7 @@ end
 -- Bytes of each table through each of its members.
 local function boundaries()
   local ends = {}
-  for line in io.lines(LAYOUT) do
+  for line in layout:gmatch "[^\n]+" do
     local type, place, size = line:match("^MEMBER%(([%w_]+), [%w_]+, (%d+), (%d+)%)$")
     if type then
       ends[type] = ends[type] or {}
@@ -295,7 +295,7 @@ end
 -- An ability that is too short is a sentence, whether it is listed or asked for.
 function TestAbilitiesThatAreTooShort()
   local count = 0
-  for line in io.lines(LAYOUT) do
+  for line in layout:gmatch "[^\n]+" do
     local ability, least =
       line:match("^LEAST%(SCL_LEAST_ABILITY_[%w_]+, scl_ability_([%w_]+), (%d+)%)")
     for _, name in ipairs(ability and battery.names or {}) do

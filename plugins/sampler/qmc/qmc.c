@@ -65,6 +65,28 @@ static unsigned qmc_degree_of(unsigned polynomial) {
   return degree;
 }
 
+/* The bit of sobol_numbers at *place, which moves on. */
+static unsigned next_bit(size_t *place) {
+  const size_t at = (*place)++, letter = at / 6;
+  const int c = sobol_numbers[letter / SOBOL_ROW][letter % SOBOL_ROW];
+  const int value = c >= 'a'   ? c - 'a' + 26
+                    : c >= 'A' ? c - 'A'
+                    : c >= '0' ? c - '0' + 52
+                    : c == '+' ? 62
+                               : 63;
+  return (unsigned)value >> (at % 6) & 1;
+}
+
+/* m_1 .. m_degree of the dimension whose numbers begin at *place, which moves on. */
+static void read_numbers(size_t *place, size_t degree, uint16_t *m) {
+  for (size_t k = 0; k < degree; k++) {
+    unsigned number = 1;
+    for (size_t i = 1; i <= k; i++)
+      number |= next_bit(place) << i;
+    m[k] = (uint16_t)number;
+  }
+}
+
 /* v_k = m_k / 2^k as SOBOL_BITS binary digits, k = 1 .. count at v[k - 1]; m has the first ones. */
 static void fill_directions(unsigned polynomial, const uint16_t *m, size_t count, uint64_t *v) {
   const size_t degree = qmc_degree_of(polynomial);
@@ -123,10 +145,11 @@ static void sobol(const target *to) {
   size_t digits = 1;
   while (digits < SOBOL_BITS && end >> digits != 0)
     digits++;
-  const uint16_t *m = sobol_numbers;
+  size_t place = 0;
   for (size_t j = 0; j < to->out->dim; j++) {
+    uint16_t m[SOBOL_MOST_DEGREE];
+    read_numbers(&place, qmc_degree_of(sobol_polynomials[j]), m);
     sobol_column(to, j, m, digits);
-    m += qmc_degree_of(sobol_polynomials[j]);
   }
 }
 

@@ -4,13 +4,15 @@
 
 #include <stdint.h>
 
-enum { SOBOL_DIMENSIONS = 1111 };
+enum { SOBOL_DIMENSIONS = 1111, SOBOL_MOST_DEGREE = 13, SOBOL_ROW = 96 };
 
 /* Coefficients of the polynomial of each dimension, the highest and the lowest (both 1) included;
  * the first dimension has none. */
 extern const uint16_t sobol_polynomials[SOBOL_DIMENSIONS];
 
-/* m_1, m_2, ... of each dimension from the second on, as many as its polynomial has degrees. */
-extern const uint16_t sobol_numbers[];
+/* m_1, m_2, ... of each dimension from the second on, as many as its polynomial has degrees. m_k is
+ * odd and less than 2^k: the k-1 bits between its first and last, the lowest first, six bits a
+ * letter of RFC 4648's base 64, again the lowest first, SOBOL_ROW letters a text. */
+extern const char sobol_numbers[][SOBOL_ROW + 1];
 
 #endif

@@ -59,7 +59,7 @@ function TestNullInARequiredSlotOfAnAbility()
     seen[id:gsub("_", "-") .. "." .. slot] = true
   end
   -- no slot of the header is forgotten
-  for _, one in ipairs(header.parse(header.files("tests/interface/v1.txt")).structs) do
+  for _, one in ipairs(header.parse(header.files "tests/interface/v1.txt.gz").structs) do
     local ability = one.name:match("^scl_ability_(.+)$")
     for _, member in ipairs(ability and one.members or {}) do
       local slot = ability:gsub("_", "-") .. "." .. member.name
