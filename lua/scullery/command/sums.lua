@@ -6,7 +6,7 @@ local derive = require "scullery.data.derive"
 local drift = require "scullery.model.drift"
 local fail = require "scullery.base.fail"
 local merging = require "scullery.model.merging"
-local online = require "scullery.model.online"
+local update = require "scullery.model.update"
 local options = require "scullery.base.options"
 local parts = require "scullery.base.part"
 local pipe = require "scullery.data.pipe"
@@ -147,7 +147,7 @@ end
 -- or Ctrl-C with the parts before it, and now and then.
 local function learned(given)
   local p = predict.model(given.model)
-  local learner = online.open(p, { every = given.every or EVERY, window = given.window,
+  local learner = update.open(p, { every = given.every or EVERY, window = given.window,
     again = given.again })
   local saved, rows = core.now(), 0
   local function keep()

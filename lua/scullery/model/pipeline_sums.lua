@@ -38,7 +38,7 @@ end
 function Pipeline:update(data, given)
   local ds = guarded("pipeline:update", dataset.coerce, data)
   if self.fitted then ds = guarded("pipeline:update", matching.encoded, ds, self.fitted) end
-  return guarded("pipeline:update", require("scullery.model.online").update, self, ds, given)
+  return guarded("pipeline:update", require("scullery.model.update").run, self, ds, given)
 end
 
 --- p:forget(ds): takes the rows of a data set out of a model that keeps its sums, and solves again:

@@ -7,7 +7,7 @@ package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;" 
 local core = require "scullery.core"
 local drift = require "scullery.model.drift"
 local matching = require "scullery.data.matching"
-local online = require "scullery.model.online"
+local update = require "scullery.model.update"
 local pipe = require "scullery.data.pipe"
 local support = require "support"
 
@@ -312,7 +312,7 @@ end
 -- Bytes of the engine at most, and of Lua at the end, while a learner takes rows from a pipe.
 local function memory_of(rows, window)
   local p = fitted(nil, sc.dataset{ X = X:slice(1, 300), y = y:slice(1, 300) })
-  local learner = online.open(p, { every = 100, window = window, again = true })
+  local learner = update.open(p, { every = 100, window = window, again = true })
   local source = { rows = 0, cols = d, sha256 = "" }
   core.memory(true)
   for ds in pipe.parts{ file = endless(rows), size = 100, csv = true, header = true,

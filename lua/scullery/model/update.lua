@@ -14,7 +14,7 @@ local sums = require "scullery.model.sums"
 local warn = require "scullery.base.warn"
 local window = require "scullery.model.window"
 
-local online = {}
+local update = {}
 
 local TITLE = "pipeline:update"
 
@@ -42,9 +42,9 @@ local function check_window(p, self, o)
   end
 end
 
---- online.open(p, o): a learner for the fitted pipeline p, which keeps its sums. o: every, window,
+--- update.open(p, o): a learner for the fitted pipeline p, which keeps its sums. o: every, window,
 --- again (see Pipeline:update).
-function online.open(p, o)
+function update.open(p, o)
   local self = changing.kept(p, TITLE)
   local kept, absent = nil, 0
   if o.window then
@@ -171,11 +171,11 @@ function Learner:feed(ds, every, tell)
   end
 end
 
---- online.update(p, ds, given): see Pipeline:update.
-function online.update(p, ds, given)
+--- update.run(p, ds, given): see Pipeline:update.
+function update.run(p, ds, given)
   local o = options.check(TITLE, given or {}, rules, 0)
   if o.every then
-    local learner = online.open(p, o)
+    local learner = update.open(p, o)
     local list = drift.new(p.fitted.task, o.window and window.text(o.window))
     p.drift = list
     learner:feed(ds, o.every, function(row) list[#list + 1] = row end)
@@ -187,4 +187,4 @@ function online.update(p, ds, given)
   return changing.update(p, ds, o.again)
 end
 
-return online
+return update
