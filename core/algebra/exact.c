@@ -1,5 +1,5 @@
 /* Long accumulators: exact sums of float64 numbers as whole numbers at places 2^(26 p). */
-#include "algebra/exact.h"
+#include "algebra/exact_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,28 +8,14 @@
 /* BIAS: 2^-(26 BIAS) is below every product of two numbers. ROOM: places above the highest that a
  * number reaches, for carries. MOST: additions between carries; each changes a total by less than
  * 2^53, and there is room for as many again from another sum. */
-enum {
-  DIGIT = SCL_EXACT_DIGIT,
-  BIAS = 88,
-  PLACES = 2 * BIAS,
-  ROOM = 5,
-  MOST = 500,
-  FRACTION = 52,
-  SPECIAL = 0x7ff, /* the exponent field of infinities and NaN */
-  UNIT = 1075      /* a number is its fraction times 2^(field - UNIT) */
-};
+enum { BIAS = 88, PLACES = 2 * BIAS, ROOM = 5, MOST = 500 };
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 unsigned_wide;
 static const int64_t MASK = ((int64_t)1 << DIGIT) - 1, HALF = (int64_t)1 << (DIGIT - 1);
 
-/* ------------------------------------------------------------ one number in two places */
+static inline int larger(int a, int b) { return a > b ? a : b; }
 
-/* The exponent field and the fraction (53 bits) of a number; subnormal ones have field 1. */
-static inline int take_apart(double value, uint64_t *fraction) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  const int field = (int)(bits >> FRACTION & SPECIAL);
-  *fraction = (bits & (((uint64_t)1 << FRACTION) - 1)) | (uint64_t)(field != 0) << FRACTION;
-  return field == 0 ? 1 : field;
-}
+/* ------------------------------------------------------------ one number in two places */
 
 /* whole 2^shift = high 2^26 + low, 0 <= shift < 26, |whole| <= 2^53. */
 static inline void split(int64_t whole, unsigned shift, int64_t *low, int64_t *high) {
@@ -48,6 +34,7 @@ static inline int64_t carry_from(int64_t *t) {
 /* sum of t[p] 2^(26 (first + p)) for p < count, rounded to nearest even; changes t, which has ROOM
  * more entries of 0. */
 static double round_places(int64_t *t, int count, int first) {
+  enum { LEADING = 4 }; /* digits that hold the rounded number and its first bits beyond */
   int64_t carried = 0;
   int top = count + ROOM - 1;
   for (int p = 0; p <= top; p++) {
@@ -57,35 +44,25 @@ static double round_places(int64_t *t, int count, int first) {
   while (top >= 0 && t[top] == 0)
     top--;
   if (top < 0) return 0;
-  /* Digits of 0 .. 2^26 - 1 of the absolute value: the leading one has the sign of all. */
-  const double sign = t[top] < 0 ? -1 : 1;
-  carried = 0;
-  for (int p = 0; p <= top; p++) {
-    t[p] = (sign < 0 ? -t[p] : t[p]) + carried;
-    carried = t[p] >> DIGIT;
-    t[p] &= MASK;
-  }
-  while (t[top] == 0)
-    top--;
-  const int leading = (first + top) * DIGIT + ilogb((double)t[top]);
-  const int unit = leading - FRACTION > 1 - UNIT ? leading - FRACTION : 1 - UNIT;
-  uint64_t number = 0;
-  bool half = false, rest = false;
-  for (int p = top; p >= 0; p--) {
-    const int below = unit - (first + p) * DIGIT; /* bits of this digit that are rounded away */
-    if (below <= 0) {
-      number = number << DIGIT | (uint64_t)t[p];
-    } else if (below <= DIGIT) {
-      number = number << (DIGIT - below) | (uint64_t)(t[p] >> below);
-      half = t[p] >> (below - 1) & 1;
-      rest = (t[p] & (((int64_t)1 << (below - 1)) - 1)) != 0;
-    } else {
-      rest = rest || t[p] != 0;
-    }
-  }
-  if (first * DIGIT > unit) number <<= first * DIGIT - unit;
-  number += half && (rest || (number & 1));
-  return sign * ldexp((double)number, unit);
+  /* The leading digits, and half a unit for the sign of what is below them: the digits are balanced,
+   * so that this is the sign of the first one that is not 0. */
+  wide whole = 0;
+  int64_t below = 0;
+  for (int p = top; p > top - LEADING; p--)
+    whole = whole * ((wide)1 << DIGIT) + (p >= 0 ? t[p] : 0);
+  for (int p = top - LEADING; p >= 0 && below == 0; p--)
+    below = t[p];
+  whole = 2 * whole + (below > 0) - (below < 0);
+  /* |whole| >= 2^78; round to 53 bits, fewer for a subnormal number. */
+  const int unit = (first + top + 1 - LEADING) * DIGIT - 1;
+  const unsigned_wide size = (unsigned_wide)(whole < 0 ? -whole : whole);
+  const int bits = 128 - __builtin_clzll((uint64_t)(size >> 64)),
+            drop = larger(bits - FRACTION - 1, 1 - UNIT - unit);
+  if (drop > bits) return whole < 0 ? -0.0 : 0;
+  const unsigned_wide half = (unsigned_wide)1 << (drop - 1), rest = size & (2 * half - 1);
+  uint64_t number = (uint64_t)(size >> drop);
+  number += rest > half || (rest == half && (number & 1));
+  return ldexp(whole < 0 ? -(double)number : (double)number, unit + drop);
 }
 
 /* ------------------------------------------------------------ the sum of an array */
@@ -286,10 +263,66 @@ static scl_status add_number(scl_exact *e, size_t i, double value, int exponent,
   return SCL_STATUS_OK;
 }
 
+/* The bits of 1.5 * 2^52 + x, of which those of 1.5 * 2^52 are subtracted: rint(x), for |x| < 2^51. */
+static inline int64_t whole_of(double magic_and_x) {
+  static const double magic = 0x1.8p52;
+  int64_t bits, zero;
+  memcpy(&bits, &magic_and_x, sizeof bits);
+  memcpy(&zero, &magic, sizeof zero);
+  return bits - zero;
+}
+
+/* The exponent field of the largest of the numbers. */
+static int largest_field(const double *values, size_t count) {
+  uint64_t most = 0;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t bits;
+    memcpy(&bits, &values[i], sizeof bits);
+    bits &= INT64_MAX;
+    most = bits > most ? bits : most;
+  }
+  return (int)(most >> FRACTION);
+}
+
+/* Subtract from the numbers their multiples of 2^(26 p), and add these to t. Exact while |rest| is
+ * below 2^(26 p + 51). Returns whether anything is left. */
+static bool take_digit(double *rest, size_t count, int p, int64_t *t) {
+  static const double magic = 0x1.8p52;
+  const double up = ldexp(1, p * DIGIT), down = 1 / up;
+  int left = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double moved = rest[i] * down + magic;
+    t[i] += whole_of(moved);
+    rest[i] -= (moved - magic) * up;
+    left |= rest[i] != 0;
+  }
+  return left;
+}
+
+/* number[at + i] += values[i] for i < count <= RUN: digit by digit from the highest, which has up to
+ * 50 bits. Numbers of extreme exponents, and what few digits leave, are added one by one. */
+enum { RUN = 256 };
+static scl_status add_run(scl_exact *e, size_t at, const double *values, size_t count,
+                          scl_error *error) {
+  enum { FEW = 6, SAFE = 36 };
+  double rest[RUN];
+  const int most = largest_field(values, count),
+            high = position_of(most - UNIT + FRACTION + DIGIT - 50).place;
+  bool left = true;
+  memcpy(rest, values, count * sizeof *rest);
+  for (int p = high; left && abs(p - BIAS) < SAFE && p > high - FEW; p--) {
+    SCL_TRY(open_place(e, p, error));
+    left = take_digit(rest, count, p - BIAS, e->totals[p] + at);
+  }
+  for (size_t i = 0; left && i < count; i++)
+    if (rest[i] != 0) SCL_TRY(add_number(e, at + i, rest[i], 0, error));
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_exact_add(scl_exact *e, const double *values, scl_error *error) {
   SCL_TRY(make_room(e, 1, error));
-  for (size_t i = 0; i < e->count; i++)
-    SCL_TRY(add_number(e, i, values[i], 0, error));
+  for (size_t at = 0; at < e->count; at += RUN)
+    SCL_TRY(add_run(e, at, values + at, scl_min(e->count - at, RUN), error));
   return SCL_STATUS_OK;
 }
 
@@ -346,6 +379,63 @@ double scl_exact_value(const scl_exact *e, size_t i) {
   for (int p = e->low; p < e->high; p++)
     if (e->totals[p] != NULL) t[p - e->low] = e->totals[p][i];
   return round_places(t, places, e->low - BIAS);
+}
+
+enum { CARRIES = 3 }; /* places that carries of int64 totals reach */
+
+/* t[p][i] = digit p of number at + i; the places are those of e and CARRIES more. */
+static void load_run(const scl_exact *e, size_t at, size_t count, int64_t (*t)[RUN]) {
+  const int places = e->high - e->low + CARRIES;
+  memset(t, 0, (size_t)places * sizeof *t);
+  for (int p = e->low; p < e->high; p++)
+    if (e->totals[p] != NULL) memcpy(t[p - e->low], e->totals[p] + at, count * sizeof **t);
+  for (int p = 0; p + 1 < places; p++)
+    for (size_t i = 0; i < count; i++)
+      t[p + 1][i] += carry_from(&t[p][i]);
+}
+
+static bool all_zero(const int64_t *t, size_t count) {
+  int64_t any = 0;
+  for (size_t i = 0; i < count; i++)
+    any |= t[i];
+  return any == 0;
+}
+
+/* t: places x RUN digits. out[i] = the sum of t[p][i] 2^(26 (first + p)), rounded, for i < count;
+ * false: there are too many digits. Of four places two and two are exact in float64, so that one addition rounds. */
+static bool round_run(int64_t (*t)[RUN], int places, int first, size_t count, double *out) {
+  enum { SAFE = 30 }; /* places within which nothing is subnormal or infinite */
+  const double unit = ldexp(1, DIGIT);
+  int low = 0, high = places;
+  while (low < high && all_zero(t[low], count))
+    low++;
+  while (high > low && all_zero(t[high - 1], count))
+    high--;
+  if (high - low > 4 || first + low < -SAFE || first + high > SAFE) return false;
+  const double scale = ldexp(1, (first + low) * DIGIT);
+  for (size_t i = 0; i < count; i++) {
+    double pair[2] = {0, 0};
+    for (int p = low; p < high; p++)
+      pair[(p - low) / 2] += (double)t[p][i] * ((p - low) % 2 ? unit : 1);
+    out[i] = (pair[0] + pair[1] * unit * unit) * scale;
+  }
+  return true;
+}
+
+void scl_exact_values(const scl_exact *e, size_t first, size_t count, double *out) {
+  enum { MOST_PLACES = 12 };
+  int64_t t[MOST_PLACES + CARRIES][RUN];
+  const int places = e->high - e->low;
+  for (size_t at = 0; at < count; at += RUN) {
+    const size_t run = scl_min(count - at, RUN);
+    bool rounded = false;
+    if (places <= MOST_PLACES) {
+      load_run(e, first + at, run, t);
+      rounded = round_run(t, places + CARRIES, e->low - BIAS, run, out + at);
+    }
+    for (size_t i = 0; i < run && !rounded; i++)
+      out[at + i] = scl_exact_value(e, first + at + i);
+  }
 }
 
 /* The rest is the total less the rounded value, which is subtracted at its places, rounded
@@ -449,74 +539,4 @@ scl_status scl_exact_import(scl_exact *e, int first, size_t places, const int64_
       e->totals[place][i] += from[p * e->count + i];
   }
   return SCL_STATUS_OK;
-}
-
-/* ------------------------------------------------------------ digits */
-
-bool scl_exact_span(const double *values, size_t count, int *low, int *high) {
-  int least = INT32_MAX, most = INT32_MIN;
-  for (size_t i = 0; i < count; i++) {
-    uint64_t fraction;
-    if (values[i] == 0) continue;
-    const int field = take_apart(values[i], &fraction);
-    if (field == SPECIAL) return false;
-    const int end = field + __builtin_ctzll(fraction);
-    least = end < least ? end : least;
-    most = field > most ? field : most;
-  }
-  *low = most == INT32_MIN ? 0 : least - UNIT;
-  *high = most == INT32_MIN ? 0 : most - UNIT + FRACTION + 1;
-  return true;
-}
-
-/* scl_exact_cut from the bits of each number: slower, for any range of exponents. */
-static void cut_bits(const double *values, size_t rows, size_t k, int low, int width, size_t digits,
-                     double *out, size_t stride, size_t plane) {
-  const uint64_t mask = ((uint64_t)1 << width) - 1;
-  for (size_t i = 0; i < rows * k; i++) {
-    uint64_t fraction;
-    int from = low + UNIT - take_apart(values[i], &fraction); /* of the digit in the fraction */
-    double *to = out + i / k * stride + i % k;
-    for (size_t q = 0; q < digits; q++, from += width, to += plane) {
-      const uint64_t digit = from >= 64      ? 0
-                             : from >= 0     ? fraction >> from & mask
-                             : from > -width ? fraction << -from & mask
-                                             : 0;
-      *to = signbit(values[i]) ? -(double)(int64_t)digit : (double)(int64_t)digit;
-    }
-  }
-}
-
-/* The most bits, and the largest |low|, for which scl_exact_cut computes with finite whole
- * numbers. */
-enum { SPAN_MOST = 900, LOW_MOST = 2000 };
-
-/* Digits by rounding: the numbers are multiplied by 2^-low, which makes them whole, and digit by
- * digit, from the highest, is rounded off and subtracted. All steps are exact. Plane 0 of `out`
- * holds the remainder meanwhile, which becomes digit 0. */
-void scl_exact_cut(const double *values, size_t rows, size_t k, int low, int width, size_t digits,
-                   double *out, size_t stride, size_t plane) {
-  static const double magic = 0x1.8p52; /* x + magic - magic = rint(x) for |x| < 2^51 */
-  const double one = ldexp(1, -low / 2), other = ldexp(1, -low - -low / 2);
-  if (digits * (size_t)width > SPAN_MOST || abs(low) > LOW_MOST) {
-    cut_bits(values, rows, k, low, width, digits, out, stride, plane);
-    return;
-  }
-  if (stride == k) {
-    stride = k = rows * k;
-    rows = 1;
-  }
-  for (size_t i = 0; i < rows; i++)
-    for (size_t j = 0; j < k; j++)
-      out[i * stride + j] = values[i * k + j] * one * other;
-  for (size_t q = digits; --q > 0;) {
-    const double up = ldexp(1, (int)q * width), down = 1 / up;
-    for (size_t i = 0; i < rows; i++) {
-      double *rest = out + i * stride, *digit = rest + q * plane;
-      for (size_t j = 0; j < k; j++) {
-        digit[j] = (rest[j] * down + magic) - magic;
-        rest[j] -= digit[j] * up;
-      }
-    }
-  }
 }

@@ -29,11 +29,14 @@ scl_status scl_adjoint_add(scl_adjoint *a, const scl_run *run, const double *r, 
 }
 
 void scl_adjoint_value(const scl_adjoint *a, const double *unit, const double *base, double *out) {
+  enum { RUN = 256 };
   const size_t d = a->features, k = a->k;
   for (size_t q = 0; q < k; q++) {
     const double one = scl_exact_value(a->ones, q);
+    double sum[RUN];
     for (size_t j = 0; j < d; j++) {
-      const double phi = unit[j] * scl_exact_value(a->sum, q * d + j);
+      if (j % RUN == 0) scl_exact_values(a->sum, q * d + j, scl_min(d - j, RUN), sum);
+      const double phi = unit[j] * sum[j % RUN];
       out[j * k + q] = !a->finite ? NAN : base == NULL ? phi : phi + base[j] * one;
     }
   }

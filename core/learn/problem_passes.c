@@ -48,8 +48,19 @@ struct passing {
 
 void scl_sparse_product(const int32_t *columns, size_t entries, double value, size_t count,
                         const double *a, size_t k, double *out) {
+  enum { TOGETHER = 4 }; /* rows whose sums run beside each other */
+  size_t first = 0;
   memset(out, 0, count * k * sizeof *out);
-  for (size_t i = 0; i < count; i++)
+  for (; k == 1 && first + TOGETHER <= count; first += TOGETHER) {
+    double sum[TOGETHER] = {0};
+    for (size_t s = 0; s < entries; s++)
+      for (size_t i = 0; i < TOGETHER; i++) {
+        const int32_t column = columns[(first + i) * entries + s];
+        if (column >= 0) sum[i] += value * a[column];
+      }
+    memcpy(out + first, sum, sizeof sum);
+  }
+  for (size_t i = first; i < count; i++)
     for (size_t s = 0; s < entries; s++) {
       const int32_t column = columns[i * entries + s];
       for (size_t j = 0; column >= 0 && j < k; j++)
@@ -332,8 +343,10 @@ static scl_status sum_pass(passing *p, scl_run_visit visit, double *out, scl_err
   if (status == SCL_STATUS_OK) status = walk_pass(p, visit, error);
   if (status == SCL_STATUS_OK) status = finish_leaf(p, error);
   status = join_pass(p, &l->total, 1, &l->finite, status, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < p->problem->features * p->k; i++)
-    out[i] = l->finite ? scl_exact_value(l->total, i) : NAN;
+  const size_t numbers = p->problem->features * p->k;
+  if (status == SCL_STATUS_OK && l->finite) scl_exact_values(l->total, 0, numbers, out);
+  for (size_t i = 0; status == SCL_STATUS_OK && !l->finite && i < numbers; i++)
+    out[i] = NAN;
   close_leaves(l);
   return status;
 }

@@ -26,8 +26,10 @@ scl_flow scl_problem_flow(const scl_flow *of) {
 
 size_t scl_problem_leaf_rows(const scl_flow *flow) {
   enum { LEAST = 2048 };
-  const size_t rows = scl_flow_block_rows(flow),
-               least = rows < LEAST && LEAST % rows == 0 ? LEAST : rows;
+  const size_t rows = scl_flow_block_rows(flow), entries = scl_flow_entries(flow);
+  size_t least = rows < LEAST && LEAST % rows == 0 ? LEAST : rows;
+  while (entries > 0 && least * entries < scl_flow_features(flow))
+    least *= 2;
   return scl_flow_has_csr(flow) ? scl_csr_leaf_rows(flow, least) : least;
 }
 

@@ -121,6 +121,11 @@ local function check_addable(whole, made, first, name)
     error(("merge: %s and %s differ in the number of folds that were summed separately: %d and %d")
       :format(first, name, a, b), 0)
   end
+  local seed, other = whole.fold_seed, made.fold_seed
+  if b > 0 and seed and other and seed ~= other then
+    error(("merge: the rows of %s were dealt to folds by seed %d and those of %s by seed %d: give \z
+      p:sums the same seed for all parts"):format(first, seed, name, other), 0)
+  end
 end
 
 -- Adds the sums `made` to `whole`, in place. Raises an error if all rows of `made` are in `whole`

@@ -23,10 +23,11 @@ local sums = {}
 -- pipeline: the recipe; model: what was fitted before the solver; handle: the engine's sums; parts:
 -- which rows (sums_parts.lua); rows: how many; forgotten: how many were taken out; partial: true if
 -- parts are missing on purpose; folds: the number of rows of each fold that was summed separately;
+-- fold_seed: the seed by which rows were dealt to the folds (nil in files of older versions);
 -- instruction_set: the processor's instruction set with which the features were computed, because
 -- their last bits depend on it; open: rows of a block that is not full (open_block.lua).
 local Sums = objects.class("sums", { example = "s",
-  fields = "pipeline model handle parts rows forgotten partial folds instruction_set open",
+  fields = "pipeline model handle parts rows forgotten partial folds fold_seed instruction_set open",
   hidden = "handle model open" })
 sums.class = Sums
 
@@ -222,7 +223,7 @@ function sums.of(p, ds, given)
   local handle, tail = sums.of_rows(p, ds, prepared, { first = first, last = last, folds = ids,
     fingerprints = o.fingerprints, whole = last - first + 1 == #ds, tail = last == #ds })
   local self = sums.new{ pipeline = p:clone(), handle = handle, rows = last - first + 1,
-    forgotten = 0, folds = counts, open = tail,
+    forgotten = 0, folds = counts, fold_seed = counts and o.seed, open = tail,
     parts = { { source = parts.source(target_form.original(ds)), from = first, to = last } },
     model = unsolved(p, ds, prepared, core.sums_info(handle).targets) }
   if o.save then self:save(o.save) end
@@ -306,6 +307,7 @@ function sums.encode(self, arrays)
   for name, array in pairs(core.sums_save(self.handle)) do arrays[name] = array end
   return { parts = self.parts, rows = self.rows, forgotten = self.forgotten,
     partial = self.partial, folds = self.folds or nil, instruction_set = self.instruction_set,
+    fold_seed = self.folds and self.fold_seed or nil,
     open = self.open and description.encode(self.open, arrays, "open_block") }
 end
 
@@ -332,7 +334,8 @@ function sums.decode(p, saved, said)
   local info = core.sums_info(handle)
   local good = type(said) == "table" and whole(said.rows, 1) and whole(said.forgotten, 0)
     and (said.partial == nil or said.partial == true) and parts.check(said.parts)
-    and are_folds(said.folds, info.folds, said.rows) and type(said.instruction_set) == "string"
+    and are_folds(said.folds, info.folds, said.rows)
+    and (said.fold_seed == nil or math.type(said.fold_seed) == "integer") and type(said.instruction_set) == "string"
     and open_block.valid(said.open, f)
   if not good then error("the description of its sums is not valid", 0) end
   if info.printed and info.fingerprints ~= said.rows then
@@ -341,7 +344,7 @@ function sums.decode(p, saved, said)
   end
   return sums.new{ pipeline = automatic.as_fitted(p):clone(), handle = handle, rows = said.rows,
     forgotten = said.forgotten, parts = said.parts, partial = said.partial, folds = said.folds,
-    open = said.open, instruction_set = said.instruction_set, model = f }
+    fold_seed = said.fold_seed, open = said.open, instruction_set = said.instruction_set, model = f }
 end
 
 --- sums.without_solution(s): its model as a fitted pipeline, with zeros as weights, for a file.

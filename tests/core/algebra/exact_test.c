@@ -177,9 +177,12 @@ static void add_some(scl_exact *e, large *reference, double sign, int low, int h
 }
 
 static void compare(const scl_exact *e, const large *reference, const char *what) {
+  double all[NUMBERS];
+  scl_exact_values(e, 1, NUMBERS - 1, all + 1);
   for (size_t j = 0; j < NUMBERS; j++) {
     const double wanted = large_round(reference[j]), got = scl_exact_value(e, j);
     expect(got == wanted, what, got, wanted);
+    if (j > 0) expect(all[j] == wanted, "one of several values", all[j], wanted);
   }
 }
 

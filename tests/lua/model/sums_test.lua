@@ -561,6 +561,13 @@ function TestFoldsThatWereSummedApart()
   end
   fails({ "folds", "5 and 4" }, sc.merge, { pipeline():sums(data, { folds = 5,
     rows = { 1, 700 } }), pipeline():sums(data, { folds = 4, rows = { 701, n } }) })
+  local path = os.tmpname()
+  local other = pipeline():sums(data, { folds = 5, rows = { 1, 700 }, seed = 3, save = path })
+  for _, one in ipairs{ other, path } do
+    fails({ "by seed 3", "by seed 0", "same seed for all parts" }, sc.merge, { one,
+      pipeline():sums(data, { folds = 5, rows = { 701, n } }) })
+  end
+  os.remove(path)
   fails({ "these sums have no folds" }, sums.search, pipeline():sums(data))
 end
 
