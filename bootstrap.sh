@@ -14,6 +14,7 @@ package_packages=(clang luarocks dpkg-dev groff-base) # for tests of packages an
 reference_packages=(python3-numpy python3-sklearn python3-pandas python3-build python3-setuptools python3-wheel)
 mpi_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev) # for the transports by MPI, which are built where these are, in CI alone
 browser_packages=(chromium) # reads the reports that the tests write, in CI alone
+node_packages=(onnxruntime-node@1.30.0) # for tests against other readers and writers, in CI alone
 fuzz_packages=(clang libclang-rt-14-dev) # for the harnesses of tests/fuzz, in CI alone
 
 usage() {
@@ -135,6 +136,14 @@ fuzz() {
   fi
 }
 
+# Packages of npm that read or write what the tests compare with, in build-npm/. SCULLERY_ONNXRUNTIME is where the test of ONNX looks.
+install_node_packages() {
+  mkdir -p build-npm
+  (cd build-npm && ONNXRUNTIME_NODE_INSTALL=skip npm install --silent --no-fund --no-audit "${node_packages[@]}" >/dev/null) ||
+    say "without ${node_packages[*]} of npm, some tests of files for other programs are skipped"
+  export SCULLERY_ONNXRUNTIME=$PWD/build-npm
+}
+
 all_tests() {
   local failed=0
   install_needed "${test_packages[@]}"
@@ -144,6 +153,7 @@ all_tests() {
     (install_packages "${mpi_packages[@]}") || say "without ${mpi_packages[*]}, processes are joined by fork alone"
     (install_packages "${browser_packages[@]}") || say "without ${browser_packages[*]}, no browser reads the reports"
   fi
+  in_ci && install_node_packages
   build tests
   run_tests build || failed=1
   if in_ci; then

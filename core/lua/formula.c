@@ -6,6 +6,8 @@
 #include "lua/matrix.h"
 #include "map/formula.h"
 
+#include <string.h>
+
 /* The text, which is released, or nil. */
 static int give_formula(lua_State *L, char *text) {
   lua_pushstring(L, text); /* nil for NULL */
@@ -13,10 +15,13 @@ static int give_formula(lua_State *L, char *text) {
   return 1;
 }
 
-/* A stage of the simple form, or relevance, as its arrays have it: (x - shift) * factor. */
-static int give_affine(lua_State *L, const scl_fitted_stage *stage) {
-  lua_pushfstring(L, "int j;\nfor (j = 0; j < cols; j++)\n  out[j] = (x[j] - %s[j]) * %s[j];",
-                  stage->state.names[0], stage->state.names[1]);
+/* A stage of the simple form, or relevance, is (x - shift) * factor, by its two arrays. */
+static bool is_affine(const scl_fitted_stage *stage) {
+  return stage->instance == NULL || scl_stage_table(stage->instance)->column;
+}
+
+static int give_affine(lua_State *L, const scl_fitted_stage *stage, const char *format) {
+  lua_pushfstring(L, format, stage->state.names[0], stage->state.names[1]);
   return 1;
 }
 
@@ -25,11 +30,21 @@ static int give_affine(lua_State *L, const scl_fitted_stage *stage) {
 static int formula(lua_State *L) {
   char *text;
   const scl_fitted_stage *stage = scl_lua_test_handle(L, 1, SCL_LUA_STAGE);
-  if (stage != NULL && (stage->instance == NULL || scl_stage_table(stage->instance)->column))
-    return give_affine(L, stage);
+  if (stage != NULL && is_affine(stage))
+    return give_affine(L, stage,
+                       "int j;\nfor (j = 0; j < cols; j++)\n  out[j] = (x[j] - %s[j]) * %s[j];");
   const scl_instance *instance =
       stage != NULL ? stage->instance : scl_lua_check_handle(L, 1, SCL_LUA_INSTANCE);
   SCL_LUA_TRY(L, scl_formula(instance, &text, &error));
+  return give_formula(L, text);
+}
+
+/* core.stage_operators(fitted stage) -> its operators (see the slot `operators`), or nil */
+static int stage_operators(lua_State *L) {
+  char *text;
+  const scl_fitted_stage *stage = scl_lua_check_handle(L, 1, SCL_LUA_STAGE);
+  if (is_affine(stage)) return give_affine(L, stage, "out = (x - %s) * %s;");
+  SCL_LUA_TRY(L, scl_stage_operators(stage->instance, &text, &error));
   return give_formula(L, text);
 }
 
@@ -79,7 +94,32 @@ static int c_numbers(lua_State *L) {
   return 1;
 }
 
+/* core.number_bytes(matrix[, type]) -> its numbers row by row as the bytes of a little-endian
+ * machine: "float64" by default, "float32" or "int64" */
+static int number_bytes(lua_State *L) {
+  static const char *const types[] = {"float64", "float32", "int64", NULL};
+  const scl_matrix *a = scl_lua_hold_matrix(L, 1);
+  const int type = luaL_checkoption(L, 2, "float64", types);
+  const size_t size = type == 1 ? sizeof(float) : sizeof(double);
+  luaL_Buffer bytes;
+  char *to = luaL_buffinitsize(L, &bytes, a->rows * a->cols * size);
+  for (size_t i = 0; i < a->rows; i++)
+    for (size_t j = 0; j < a->cols; j++, to += size) {
+      const double value = scl_matrix_get(a, i, j);
+      const float narrow = (float)value;
+      const int64_t whole = type == 2 ? (int64_t)value : 0;
+      memcpy(to,
+             type == 0   ? (const void *)&value
+             : type == 1 ? (const void *)&narrow
+                         : &whole,
+             size);
+    }
+  luaL_pushresultsize(&bytes, a->rows * a->cols * size);
+  return 1;
+}
+
 void scl_lua_open_formula(lua_State *L) {
-  SCL_LUA_CALLS(L, {"formula", formula, 1}, {"map_formula", map_formula, 1},
-                {"c_numbers", c_numbers, 2});
+  SCL_LUA_CALLS(L, {"formula", formula, 1}, {"stage_operators", stage_operators, 1},
+                {"map_formula", map_formula, 1}, {"c_numbers", c_numbers, 2},
+                {"number_bytes", number_bytes, 2});
 }

@@ -179,10 +179,11 @@ void erm_formula_slope(const void *self, size_t c, const double *f, const double
 double erm_formula_bound(const void *self, double reach);
 double erm_formula_lipschitz(const void *self, double reach);
 int32_t erm_formula_means(const void *self, size_t c, const double *f, double *out);
+int erm_formula_text(const void *self, char *text, size_t size);
 #define ERM_FORMULA_OFFER                                                                          \
   SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = erm_formula_value,                        \
             .slope = erm_formula_slope, .bound = erm_formula_bound,                                \
             .lipschitz = erm_formula_lipschitz, .means = erm_formula_means,                        \
-            .outputs = erm_outputs)
+            .outputs = erm_outputs, .formula = erm_formula_text)
 
 #endif

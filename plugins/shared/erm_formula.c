@@ -207,6 +207,11 @@ static void rearrange(const erm *self, size_t q, double *f) {
   }
 }
 
+int erm_formula_text(const void *instance, char *text, size_t size) {
+  const erm *self = instance;
+  return self->formula->rate ? scl_write_text("exp(f)", text, size) : 0;
+}
+
 int32_t erm_formula_means(const void *instance, size_t c, const double *f, double *out) {
   const erm *self = instance;
   const size_t q = erm_outputs(self);

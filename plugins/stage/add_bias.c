@@ -22,9 +22,10 @@ SCL_FORMULA(formula, "int j;\n"
                      "for (j = 0; j < cols; j++)\n"
                      "  out[j] = x[j];\n"
                      "out[cols] = 1;")
+SCL_FORMULA(operators, "out = append(x, 1);")
 
 const scl_plugin scullery_plugin = {
     .name = "add_bias",
     .summary = "one more column, of ones",
     .doc = "x becomes (x, 1): weights of the new column are a bias. Nothing is learnt from rows.",
-    SCL_STAGE(.shape = one_more, .apply = append_one, .formula = formula)};
+    SCL_STAGE(.shape = one_more, .apply = append_one, .formula = formula, .operators = operators)};

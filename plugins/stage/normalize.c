@@ -52,6 +52,10 @@ SCL_FORMULA(formula, "double largest = 0, sum = 0;\n"
                      "  sum += (x[j] / largest) * (x[j] / largest);\n"
                      "for (j = 0; j < cols; j++)\n"
                      "  out[j] = largest > 0 ? x[j] / largest / sqrt(sum) : x[j];")
+SCL_FORMULA(operators, "rows largest = row_max(fabs(x));\n"
+                       "rows u = largest > 0 ? x / largest : x;\n"
+                       "rows sum = row_sum(u * u);\n"
+                       "out = sum > 0 ? u / sqrt(sum) : u;")
 
 const scl_plugin scullery_plugin = {
     .name = "normalize",
@@ -60,4 +64,4 @@ const scl_plugin scullery_plugin = {
         "x becomes x / ||x||. A row of zeros stays. Nothing is learnt from rows; sparse rows stay\n"
         "sparse.",
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .apply = normalize, .formula = formula,
-              .apply_csr = normalize_csr)};
+              .operators = operators, .apply_csr = normalize_csr)};

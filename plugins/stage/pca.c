@@ -180,6 +180,7 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
 }
 
 SCL_FORMULA(formula, PROJECTION_FORMULA("vectors", "(x[j] - mean[j])"))
+SCL_FORMULA(operators, "out = product(x - mean, vectors);")
 
 const scl_plugin scullery_plugin = {
     .name = "pca",
@@ -188,5 +189,6 @@ const scl_plugin scullery_plugin = {
            "the rows of the fit, the largest variance first; the largest entry of each is\n"
            "positive. Two passes. p:info().components has the variances.",
     SCL_STAGE(.flags = SCL_STAGE_HOMOGENEOUS, .arrays = "mean|vectors", .fit = fit,
-              .shape = projection_shape, .apply = apply, .formula = formula),
+              .shape = projection_shape, .apply = apply, .formula = formula,
+              .operators = operators),
     SCL_INSTANCE(pca, options)};

@@ -59,6 +59,7 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
 }
 
 SCL_FORMULA(formula, PROJECTION_FORMULA("matrix", "x[j]"))
+SCL_FORMULA(operators, "out = product(x, matrix);")
 
 const scl_plugin scullery_plugin = {
     .name = "random_projection",
@@ -69,5 +70,6 @@ const scl_plugin scullery_plugin = {
         "sqrt(2/k) (Johnson and Lindenstrauss 1984; sparse: Achlioptas 2003). Nothing is learnt\n"
         "from rows, and nothing is centred or scaled.",
     SCL_STAGE(.flags = SCL_STAGE_HOMOGENEOUS, .arrays = "matrix", .fit = fit,
-              .shape = projection_shape, .apply = apply, .formula = formula),
+              .shape = projection_shape, .apply = apply, .formula = formula,
+              .operators = operators),
     SCL_INSTANCE(random_projection, options)};

@@ -85,6 +85,7 @@ static scl_status apply_csr(const void *self, const scl_stage_state *fitted,
 SCL_FORMULA(formula, "int j;\n"
                      "for (j = 0; j < cols; j++)\n"
                      "  out[j] = x[j] / divisor[j];")
+SCL_FORMULA(operators, "out = x / divisor;")
 
 const scl_plugin scullery_plugin = {
     .name = "scale",
@@ -94,4 +95,5 @@ const scl_plugin scullery_plugin = {
         "[-1, 1], and 0 stays 0. Sparse rows stay sparse, where standardize would make every\n"
         "number of them nonzero. A column of zeros stays. Other rows may go beyond [-1, 1].",
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE | SCL_STAGE_BY_COLUMN, .arrays = "divisor", .fit = fit,
-              .shape = shape, .apply = apply, .formula = formula, .apply_csr = apply_csr)};
+              .shape = shape, .apply = apply, .formula = formula, .operators = operators,
+              .apply_csr = apply_csr)};

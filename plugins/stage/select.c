@@ -126,6 +126,7 @@ static scl_status take_csr(const void *self, const scl_stage_state *fitted, cons
 SCL_FORMULA(formula, "int j;\n"
                      "for (j = 0; j < width; j++)\n"
                      "  out[j] = x[(int)columns[j] - 1];")
+SCL_FORMULA(operators, "out = take(x, columns);")
 
 const scl_plugin scullery_plugin = {
     .name = "select",
@@ -135,5 +136,5 @@ const scl_plugin scullery_plugin = {
         "features. Sparse rows stay sparse.",
     .create = create,
     SCL_STAGE(.flags = SCL_STAGE_HOMOGENEOUS, .arrays = "columns", .fit = fit, .shape = shape,
-              .apply = take, .formula = formula, .apply_csr = take_csr),
+              .apply = take, .formula = formula, .operators = operators, .apply_csr = take_csr),
     SCL_INSTANCE(select_columns, options)};

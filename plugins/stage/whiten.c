@@ -125,6 +125,7 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
 }
 
 SCL_FORMULA(formula, PROJECTION_FORMULA("matrix", "(x[j] - mean[j])"))
+SCL_FORMULA(operators, "out = product(x - mean, matrix);")
 
 const scl_plugin scullery_plugin = {
     .name = "whiten",
@@ -138,5 +139,6 @@ const scl_plugin scullery_plugin = {
         "p:info().components has the variances.",
     .create = create,
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .arrays = "mean|matrix", .fit = fit,
-              .shape = projection_shape, .apply = apply, .formula = formula),
+              .shape = projection_shape, .apply = apply, .formula = formula,
+              .operators = operators),
     SCL_INSTANCE(whiten, options)};

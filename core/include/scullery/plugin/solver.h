@@ -313,6 +313,8 @@ typedef struct scl_ability_loss {
   /* Regressions. How many scores each target has, side by side: the problem has each target so many
    * times in a row. NULL: 1. */
   size_t (*outputs)(const void *self);
+  /* `means` of one score as an expression of C in the double f: as formula of scl_nonlinearity. */
+  int (*formula)(const void *self, char *text, size_t size);
 } scl_ability_loss;
 #define SCL_LEAST_ABILITY_LOSS SCL_THROUGH(scl_ability_loss, lipschitz)
 

@@ -107,6 +107,14 @@ typedef struct scl_stage {
    * int. They use <math.h>, SCL_PI and SCL_SQRT2 alone. Writes to `text` and returns the length as
    * snprintf does; 0: no such formula. NULL: none. The simple form needs none. [any] */
   int (*formula)(const void *self, char *text, size_t size);
+  /* General form: `apply` as operators on matrices, for files of other runtimes (ONNX): statements
+   * of C that set `out` (n x width) from `x` (n x cols) and the float64 arrays of the state by their
+   * names. Variables have the type `rows`. Operators and functions of <math.h> work by element, and
+   * one row or column counts for all. Besides them: product(a, B), which is a B' for an array B;
+   * row_sum(a) and row_max(a), one column; take(a, B), the columns of a with the numbers, from 1, in
+   * the array B; append(a, v), a and a column of the number v. Length and 0 as for formula. NULL:
+   * none. The simple form needs none. [any] */
+  int (*operators)(const void *self, char *text, size_t size);
 } scl_stage;
 #define SCL_LEAST_STAGE SCL_THROUGH(scl_stage, column)
 #define SCL_STAGE(...) SCL_VTABLE(SCL_KIND_STAGE, scl_stage, __VA_ARGS__)

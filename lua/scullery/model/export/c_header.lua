@@ -1,11 +1,9 @@
---- Fitted pipelines as one file of C, which predicts without any library: p:export. What plugins
---- compute comes from their slots `formula`; nothing here knows a plugin.
-local component = require "scullery.compose.component"
+--- Fitted pipelines as one file of C, which predicts without any library: p:export("model.h"). What
+--- plugins compute comes from their slots `formula`; nothing here knows a plugin.
 local core = require "scullery.core"
 local fail = require "scullery.base.fail"
-local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local recipe = require "scullery.model.recipe"
+local parts = require "scullery.model.export.parts"
 
 local MOST = 3e7 -- numbers in a file
 
@@ -44,7 +42,7 @@ end
 -- ------------------------------------------------------------ stages and features
 
 -- Writer: out = the list of pieces; stem, upper = the names of the file; numbers = how many so far.
-local Pipeline, Writer = recipe.class, {}
+local Writer = {}
 Writer.__index = Writer
 
 function Writer:add(format, ...)
@@ -66,16 +64,9 @@ function Writer:stage(stage, name)
   self:add("/* stage.%s: %d numbers to %d. */\n", comment(saved.kind), info.cols_in, info.cols_out)
   self:add("static inline void %s(const double *x, double *out) {\n", name)
   self:add("  const int cols = %d, width = %d;\n", info.cols_in, info.cols_out)
-  local names = {}
-  for array_name in pairs(saved.arrays or {}) do names[#names + 1] = array_name end
-  table.sort(names)
   local unused = { "  (void)cols, (void)width" }
-  for _, one in ipairs(names) do
-    local matrix = saved.arrays[one]
-    if not core.is_rows(matrix) then
-      fail("stage.%s has an array '%s' that is not of float64, which a file of C cannot have",
-        saved.kind, one)
-    end
+  for _, array_of in ipairs(parts.arrays(saved)) do
+    local one, matrix = array_of.name, array_of.matrix
     self:count(matrix:rows(), matrix:cols())
     self:add(array(one, matrix))
     self:add("  const int %s_rows = %d, %s_cols = %d;\n", one, matrix:rows(), one, matrix:cols())
@@ -116,20 +107,21 @@ end
 
 -- The function of the features: of a union those of its parts, side by side.
 function Writer:features(map, name)
-  local parts, calls, width = core.map_parts(map), {}, 0
-  if not parts then return self:plain_features(map, name) end
-  for i, part in ipairs(parts) do
+  local list, calls, width = core.map_parts(map), {}, 0
+  if not list then return self:plain_features(map, name) end
+  for i, part in ipairs(list) do
     local own = ("%s_%d"):format(name, i)
     local count = self:plain_features(part.map, own)
-    local list, from = part.columns, "x"
+    local columns, from = part.columns, "x"
     local lines = { ("  for (k = 0; k < %d; k++) out[%d + k] *= %.17g;\n"):format(count, width,
       part.scale) }
-    if list then
+    if columns then
       local places = {}
-      for k, column in ipairs(list) do places[k] = column - 1 end
+      for k, column in ipairs(columns) do places[k] = column - 1 end
       table.insert(lines, 1, array("columns", core.matrix{ places }, "int"))
-      table.insert(lines, 2, ("  double row[%d];\n"):format(#list))
-      table.insert(lines, 3, ("  for (k = 0; k < %d; k++) row[k] = x[columns[k]];\n"):format(#list))
+      table.insert(lines, 2, ("  double row[%d];\n"):format(#columns))
+      table.insert(lines, 3,
+        ("  for (k = 0; k < %d; k++) row[k] = x[columns[k]];\n"):format(#columns))
       from = "row"
     end
     table.insert(lines, #lines, ("  %s(%s, out + %d);\n"):format(own, from, width))
@@ -211,23 +203,9 @@ function Writer:names(title, names, what)
   self:add("  return names[j];\n}\n\n")
 end
 
--- The formula of the mean of a loss, of a model whose predictions are means; nil without.
-local function mean_of(f)
-  if not f.means then return nil end
-  for _, value in pairs(component.options(f.solver, {})) do
-    if component.is(value, "loss") then
-      local text = core.formula(component.instance(value))
-      if text then return with_constants(text) end
-      fail("the means of loss.%s have no formula in C", value.name)
-    end
-  end
-  return fail("what solver.%s makes of its scores has no formula in C; solvers with an option for \z
-    a loss have that of the loss", f.solver.name)
-end
-
 -- Values of a regression: means of scores, and transformed targets back.
 function Writer:values(f)
-  local c, mean, form = f.weights:cols(), mean_of(f), f.form
+  local c, mean, form = f.weights:cols(), parts.mean(f), f.form
   self:add("/* values[0 .. %s_SCORES-1], the predictions of a row. */\n", self.upper)
   self:add("static inline void %s_predict(const double *x, double *values) {\n", self.stem)
   if form then
@@ -235,7 +213,7 @@ function Writer:values(f)
   end
   self:add("  int k;\n  %s_decide(x, values);\n  for (k = 0; k < %d; k++) {\n", self.stem, c)
   self:add("    double f = values[k];\n")
-  if mean then self:add("    f = %s;\n", mean) end
+  if mean then self:add("    f = %s;\n", with_constants(mean)) end
   if form then self:add("    f = f * scale[k] + mean[k];\n") end
   if form and form.log then self:add("    f = exp(f);\n") end
   self:add("    values[k] = f;\n  }\n}\n\n")
@@ -277,25 +255,12 @@ end
 -- ------------------------------------------------------------ the file
 
 -- The name of the functions from that of the file.
-local function stem_of(path)
-  local name = path:match "([^/]*)$"
-  local stem = name:match "^(.+)%.h$"
-  if not stem then
-    fail("writes a file of C, model.h, and got %s; p:save writes models to load again",
-      options.show(path))
-  end
+local function stem_of(stem)
   stem = stem:gsub("[^%w_]", "_")
   if stem:find "^%d" then
-    fail("functions are named by the file, and %s begins with a digit", options.show(name))
+    fail("functions are named by the file, and %s begins with a digit", options.show(stem))
   end
   return stem
-end
-
-local function check(f)
-  if f.encoder then fail("a pipeline of sc.text takes texts, and a file of C takes numbers") end
-  if f.learnt then
-    fail("solver.%s keeps a model of its own, which has no formula in C", f.solver.name)
-  end
 end
 
 -- The comment at the top.
@@ -313,20 +278,19 @@ local function head(w, f)
   w:add("\n")
 end
 
-local function run(self, path)
-  if type(path) ~= "string" or path == "" then
-    fail("takes the path of a file, and got %s", options.show(path))
-  end
-  local f, stem = self.fitted, stem_of(path)
-  check(f)
-  local w = setmetatable({ out = {}, numbers = 0, stem = stem, upper = stem:upper(),
-    name = path:match "[^/]*$" }, Writer)
+local c_header = {}
+
+--- c_header.text(f, stem, name): the text of the file of a model, named by stem and name.
+function c_header.text(f, stem, name)
+  stem = stem_of(stem)
+  local w = setmetatable({ out = {}, numbers = 0, stem = stem, upper = stem:upper(), name = name },
+    Writer)
   head(w, f)
   w:names("column", f.names, "The name of column j")
   local steps = {}
   local function step(title, method, part)
-    local name = ("%s_%s"):format(stem, title)
-    steps[#steps + 1] = { name, w[method](w, part, name) }
+    local own = ("%s_%s"):format(stem, title)
+    steps[#steps + 1] = { own, w[method](w, part, own) }
   end
   for i, stage in ipairs(f.stages) do step("stage_" .. i, "stage", stage) end
   if f.map then step("features", "features", f.base or f.map) end
@@ -334,24 +298,7 @@ local function run(self, path)
   w:decide(f, steps)
   if f.task == "classification" then w:classes(f) else w:values(f) end
   w:add("#endif\n")
-  core.write_text(path, table.concat(w.out))
+  return table.concat(w.out)
 end
 
---- p:export("model.h"): writes the fitted pipeline as one file of C, which predicts without any
---- library: static inline functions named by the file, complete or not at all.
----
----   model_decide(x, scores)      the MODEL_SCORES scores of MODEL_COLUMNS doubles, as p:decision
----   model_predict(x)             the class, from 0 to MODEL_CLASSES - 1; model_class(k): its label
----   model_predict(x, values)     of a regression: the values, as p:predict
----   model_probabilities(x, p)    after p:calibrate{} with Platt's sigmoids
----   model_column(j)              the name of a column, where columns have names
----
---- The file is C11 and C++, and needs <math.h>; a row's numbers after each stage are on the stack,
---- 8 bytes each. Stages, nonlinearities and losses need a formula in C (the slot `formula` of
---- their plugins). Others are refused by name: kernels, solvers that keep a model of their own,
---- texts, features of whole numbers. Scores agree with p:decision within rounding.
-function Pipeline:export(path)
-  recipe.fitted(self, "pipeline:export", true)
-  return objects.call("pipeline:export", run, self, path)
-end
-
+return c_header
