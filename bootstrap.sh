@@ -152,8 +152,8 @@ all_tests() {
     (install_packages "${reference_packages[@]}") || say "without ${reference_packages[*]}, the Python package is not tested and the readers are not compared with others"
     (install_packages "${mpi_packages[@]}") || say "without ${mpi_packages[*]}, processes are joined by fork alone"
     (install_packages "${browser_packages[@]}") || say "without ${browser_packages[*]}, no browser reads the reports"
+    install_node_packages
   fi
-  in_ci && install_node_packages
   build tests
   run_tests build || failed=1
   if in_ci; then

@@ -53,15 +53,12 @@ static double tau_of(const erm *self, size_t target) {
                                           : self->tau->number;
 }
 
-/* What sentences call the loss. */
-static const scl_plugin *about(const erm *self) {
-  static const scl_plugin poisson = {.name = "poisson"}, gamma = {.name = "gamma"};
-  if (!self->formula->rate) return &self->formula->about;
-  return self->power == 1 ? &poisson : self->power == 2 ? &gamma : &self->formula->about;
-}
-
 static erm_own own_of(const erm *self, size_t target) {
-  erm_own out = {.part = {.plugin = about(self)},
+  static const scl_plugin poisson = {.name = "poisson"}, gamma = {.name = "gamma"};
+  const scl_plugin *about = &self->formula->about; /* what sentences call the loss */
+  if (self->formula->rate && self->power == 1) about = &poisson;
+  if (self->formula->rate && self->power == 2) about = &gamma;
+  erm_own out = {.part = {.plugin = about},
                  .host = self->base.host,
                  .formula = self->formula,
                  .p = {self->power, 0}};

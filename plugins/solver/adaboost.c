@@ -320,13 +320,6 @@ static void add_stump(ensemble *m, const stump *s, double alpha) {
   m->weight[m->count++] = alpha;
 }
 
-/* The factor by which a round changes the mean of exp(-<y, f>/K), for a stump of weighted error
- * `error`: <y, f>/K rises by alpha (K-1)/K in rows that are right and falls by alpha/K in the
- * others. */
-static double shrinkage(double error, double alpha, double classes) {
-  return (1 - error) * exp(-alpha * (classes - 1) / classes) + error * exp(alpha / classes);
-}
-
 /* Runs up to `count` rounds. Ends as converged when no stump is better than guessing, or when a
  * stump makes no error: with error 0 alpha would be infinite, so the stump gets weight 1. */
 static scl_status boost(boosting *b, const scl_problem *problem, size_t count, ensemble *m,
@@ -361,7 +354,9 @@ static scl_status boost(boosting *b, const scl_problem *problem, size_t count, e
     if (e > 0) {
       const double alpha = log((1 - e) / e) + log(classes - 1);
       add_stump(m, &s, alpha);
-      loss *= shrinkage(e, alpha, classes);
+      /* the mean of exp(-<y, f>/K): <y, f>/K rises by alpha (K-1)/K in rows that are right and
+       * falls by alpha/K in the others */
+      loss *= (1 - e) * exp(-alpha * (classes - 1) / classes) + e * exp(alpha / classes);
       reweigh(b, &s, alpha);
     } else { /* only the first stump can have error 0, unless weights have underflowed */
       add_stump(m, &s, 1);

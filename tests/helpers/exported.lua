@@ -48,6 +48,8 @@ function exported.pipelines()
     { log:fit(positive), few.X:slice(1, 3), "transformed targets" },
     { fitted(few, fourier{ T = 10 }, sc.solver.erm{ loss = sc.loss.poisson(), lambda = 1e-2 }),
       few.X:slice(1, 3), "means" },
+    { fitted(few, fourier{ T = 8 }, sc.solver.tweedie{ power = 1.5, lambda = 1e-2 }),
+      few.X:slice(1, 3), "means of a solver" },
     { fitted(few, sc.features{ p = sc.sampler.gaussian{ sigma = 2 }, T = 6, of = { 2 }, scale = 0.5,
       phi = sc.nonlinearity.fourier() } + sc.features{ p = sc.sampler.threshold{ a = 1 }, T = 5,
       phi = sc.nonlinearity.sign() }, ridge), few.X:slice(1, 3), "union" },

@@ -294,10 +294,6 @@ static scl_status weighted_follow(const box *self, const scl_problem *problem, w
  * interior point method ends in its middle, and is cheap for few rows. */
 enum { HINGE_ROWS = 1024 };
 
-static bool wants_newton(const box_rows *r) {
-  return r->smooth || r->bend > 0 || r->count > HINGE_ROWS;
-}
-
 /* Runs Newton's method on one target. The best point is left in the box; after the hinge, which has
  * delta > 0, its constant moves to the middle of the minimisers. */
 static scl_status solve_newton(const box *self, const scl_problem *problem, weighted *m,
@@ -339,7 +335,7 @@ static scl_status solve_weighted(const box *self, const scl_problem *problem, si
     if (unit <= 0) { /* targets that are their mean */
       interior_box_start(b, 0);
       (void)interior_box_note(b, 0);
-    } else if (wide == NULL && wants_newton(&m.rows))
+    } else if (wide == NULL && (m.rows.smooth || m.rows.bend > 0 || m.rows.count > HINGE_ROWS))
       status = solve_newton(self, problem, &m, self->tolerance * unit, &steps, error);
   }
   if (status == SCL_STATUS_OK && b->best_gap > self->tolerance * unit &&
