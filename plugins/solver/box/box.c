@@ -290,8 +290,8 @@ static scl_status weighted_follow(const box *self, const scl_problem *problem, w
   }
 }
 
-/* Whether Newton's method runs first. The minimisers of a hinge loss are often a whole face; the
- * interior point method ends in its middle, and is cheap for few rows. */
+/* With more rows Newton's method runs first also for a hinge loss, whose minimisers are often a whole
+ * face; the interior point method ends in its middle, and is cheap for few rows. */
 enum { HINGE_ROWS = 1024 };
 
 /* Runs Newton's method on one target. The best point is left in the box; after the hinge, which has

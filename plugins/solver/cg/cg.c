@@ -276,12 +276,6 @@ static scl_status cg_round(descent *d, double *a, double worst, scl_solution *ou
   return SCL_STATUS_OK;
 }
 
-/* The residual that a round must go below for another round to follow: half of the last one or,
- * close to the tolerance, 0.9 of it. */
-static double worth(const descent *d, double before) {
-  return before > 8 * d->self->tolerance ? before / 2 : 0.9 * before;
-}
-
 /* Rounds of iterations, each started from the true residual. Rounding, mostly of float32, makes
  * the running residual drift from the true one, so rounds after the first aim lower. */
 static scl_status cg_rounds(descent *d, bool warm, scl_solution *out, scl_error *error) {
@@ -293,8 +287,11 @@ static scl_status cg_rounds(descent *d, bool warm, scl_solution *out, scl_error 
     memset(a, 0, d->problem->features * d->problem->targets * sizeof *a);
     status = judge(d, &worst, error);
   }
+  /* another round follows one that went below half of the last residual or, close to the tolerance,
+   * below 0.9 of it */
   while (status == SCL_STATUS_OK && worst > d->self->tolerance &&
-         out->iterations < d->self->max_iterations && worst < worth(d, before) && !d->slow) {
+         out->iterations < d->self->max_iterations &&
+         worst < (before > 8 * d->self->tolerance ? before / 2 : 0.9 * before) && !d->slow) {
     d->goal = d->self->tolerance / (before < INFINITY ? 4 : 1);
     before = worst;
     status = cg_round(d, a, worst, out, error);
