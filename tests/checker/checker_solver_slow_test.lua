@@ -29,8 +29,7 @@ local skipped = {
   trimmed = "csr stationary estimate loss objective optimal path sparse tolerance" .. no_models,
 }
 
-skipped.quantile = skipped.erm .. " classes"
-skipped.poisson = skipped.quantile
+skipped.poisson = skipped.erm .. " classes"
 
 -- The same for tests of sizes and endings.
 local skipped_at_size = {
@@ -49,7 +48,7 @@ local skipped_at_size = {
   trimmed = "long-path weighted-objective",
 }
 
-skipped_at_size.quantile, skipped_at_size.poisson = skipped_at_size.erm, skipped_at_size.erm
+skipped_at_size.poisson = skipped_at_size.erm
 
 local of_solvers = {}
 for _, test in ipairs(require "scullery_checker.solver") do of_solvers[test.name] = true end
@@ -63,12 +62,14 @@ end
 
 TestSolvers = {}
 
--- Solvers with the code of quantile or of poisson and another loss: the tests that see the loss.
-local alike = { lad = true, gamma_regression = true, tweedie = true }
+-- Solvers with the code of erm or of poisson and another loss: the tests that see the loss, and
+-- what it predicts.
+local alike = { quantile = true, lad = true, gamma_regression = true, tweedie = true }
 
 for name in pairs(alike) do
   TestSolvers["test_" .. name] = function()
-    for _, test in ipairs{ "solves", "weights", "targets", "objective", "optimal", "loss" } do
+    for _, test in ipairs{ "solves", "weights", "targets", "objective", "optimal", "loss", "learns",
+      "same-bits", "float32", "edges" } do
       local all = sc.plugin.check("solver." .. name, { only = test, in_process = true, seed = 1 })
       for _, result in ipairs(all.results) do
         lu.assertEquals(result.outcome, "pass", result.name .. ": " .. result.text)

@@ -29,6 +29,14 @@ local calls = {
   ceiling = "began() require 'scullery.core'.ceiling('gemm', 'float64', 6000)",
 }
 
+-- What one thread does, and what LAPACK does, where races are looked for.
+if support.looks_for_races then
+  for _, name in ipairs{ "symmetric_eigenvalues", "eigenvalues", "components", "digest",
+    "permutation", "ceiling" } do
+    calls[name] = nil
+  end
+end
+
 TestInterrupt = {}
 
 for name, call in pairs(calls) do

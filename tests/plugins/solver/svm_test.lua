@@ -4,6 +4,7 @@ local component = require "scullery.compose.component"
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
+local support = dofile("tests/helpers/support.lua")
 
 local function fit(stages, data, y) return sc.pipeline(stages):fit(data, y) end
 local function gap(a, b) return (a - b):abs():max() end
@@ -363,7 +364,7 @@ function TestThreadsChangeNothing()
   local x, y = many(2500)
   local pairs_of, before, want = {}, core.threads()
   for i = 1, 2500 do pairs_of[i] = y[i] + 2 * (i % 3) end
-  for _, threads in ipairs{ 1, 2, 5 } do
+  for _, threads in ipairs(support.looks_for_races and { 2, 5 } or { 1, 2, 5 }) do
     core.threads(threads)
     local got = { fit({ sc.solver.svm{} }, sc.dataset{ X = x, y = y, task = "classification" })
       :decision(x), fit({ sc.solver.svm{} },
