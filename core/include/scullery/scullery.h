@@ -28,6 +28,7 @@
 #ifndef SCULLERY_H
 #define SCULLERY_H
 
+#include "arrow.h"
 #include "plugin/base.h"
 #include "plugin/block.h"
 
@@ -192,6 +193,25 @@ SCL_EXPORT scl_status scl_predictor_texts(const scl_predictor *predictor, int wh
                                           const char *const *texts, const size_t *lengths,
                                           size_t count, void *out, size_t out_stride,
                                           scl_error *error);
+
+/* ------------------------------------------------------------ rows of Arrow */
+
+/* Rows of an Arrow stream as numbers: what the calls above and scl_table of scullery/fit.h take. */
+typedef struct scl_arrow_rows {
+  size_t rows, columns;
+  scl_dtype dtype;    /* SCL_DTYPE_FLOAT32 if all columns are float32, else SCL_DTYPE_FLOAT64 */
+  const void *values; /* row by row, without gaps */
+  const char *const *names; /* of the columns, UTF-8 */
+} scl_arrow_rows;
+
+/* All rows of a stream, which is released in any case. Columns are numbers or truth values; a
+ * fixed-size list of d numbers is d columns with its name. A table of one batch with one such column
+ * of float64 or float32, or with one column of numbers, is kept as it is; others are copied. An error
+ * that names column and row: a column of another type, a null, a whole number that no double has. */
+SCL_EXPORT scl_status scl_arrow_read(struct ArrowArrayStream *stream, scl_arrow_rows **out,
+                                     scl_error *error);
+/* NULL: does nothing. */
+SCL_EXPORT void scl_arrow_free(scl_arrow_rows *rows);
 
 #ifdef __cplusplus
 }

@@ -36,6 +36,16 @@ def _has_probabilities(self):
     )
 
 
+def _named(X, names):
+    """An array as a DataFrame of the same memory, whose names scikit-learn looks at, or the array
+    where there is no pandas."""
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        return X
+    return DataFrame(X, columns=names, copy=False)
+
+
 class _Base(BaseEstimator):
     """What the estimators share."""
 
@@ -76,6 +86,8 @@ class _Base(BaseEstimator):
     def _rows(self, X, reset=True, **more):
         if reset:  # a fit that fails leaves no model of other columns and classes
             vars(self).pop("_model", None)
+        if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "iloc"):
+            X = _named(*library.arrow_rows(X))
         return self._validate_data(
             X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
             accept_large_sparse=True, reset=reset, **more
@@ -229,8 +241,9 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Not copied where it is row by row of float64 or float32, or CSR with sorted columns.
+        X : array-like, DataFrame, Arrow stream or sparse matrix of shape (n_samples, n_features)
+            Not copied where it is row by row of float64 or float32, or CSR with sorted columns. An
+            object with __arrow_c_stream__ has columns of numbers, or one of fixed-size lists.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
 
@@ -383,8 +396,9 @@ class RandomFeatureRegressor(RegressorMixin, _Learner):
 
         Parameters
         ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Not copied where it is row by row of float64 or float32, or CSR with sorted columns.
+        X : array-like, DataFrame, Arrow stream or sparse matrix of shape (n_samples, n_features)
+            Not copied where it is row by row of float64 or float32, or CSR with sorted columns. An
+            object with __arrow_c_stream__ has columns of numbers, or one of fixed-size lists.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,) or None
 

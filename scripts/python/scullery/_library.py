@@ -55,6 +55,16 @@ class Targets(ctypes.Structure):
     ]
 
 
+class ArrowRows(ctypes.Structure):
+    _fields_ = [
+        ("rows", size_t),
+        ("columns", size_t),
+        ("dtype", integer),
+        ("values", pointer),
+        ("names", ctypes.POINTER(text)),
+    ]
+
+
 REPORT = ctypes.CFUNCTYPE(
     ctypes.c_int, pointer, text, ctypes.c_double, ctypes.c_double, ctypes.c_double
 )
@@ -151,6 +161,8 @@ def _open():
             ("scl_predictor_classes", size_t, pointer),
             ("scl_predictor_class_number", ctypes.c_double, pointer, size_t),
             ("scl_predictor_has_probabilities", ctypes.c_int, pointer),
+            ("scl_arrow_read", status, pointer, ctypes.POINTER(ctypes.POINTER(ArrowRows)), error),
+            ("scl_arrow_free", None, pointer),
             ("scl_predictor_sparse", status, pointer, ctypes.c_int, integer, pointer, pointer,
              pointer, size_t, pointer, size_t, error),
         )
@@ -207,6 +219,23 @@ def table_of(X, names=None):
     if names is not None:
         table.names = (text * len(names))(*(str(name).encode() for name in names))
     return table, kept
+
+
+def arrow_rows(X):
+    """The rows of an object with __arrow_c_stream__ (pyarrow, polars, DuckDB, pandas from 2.2 on)
+    as an array, which borrows them where their layout agrees, and the names of its columns."""
+    capsule = X.__arrow_c_stream__()
+    out, error = ctypes.POINTER(ArrowRows)(), Error()
+    stream = _stream_of(capsule, b"arrow_array_stream")
+    _check(_predict.scl_arrow_read(stream, out, error), error)
+    rows = out.contents
+    names = [rows.names[j].decode() for j in range(rows.columns)]
+    shape = rows.rows, rows.columns
+    return _array_of(rows.values, shape, rows.dtype, _predict.scl_arrow_free, out), names
+
+
+_stream_of = ctypes.pythonapi.PyCapsule_GetPointer
+_stream_of.restype, _stream_of.argtypes = pointer, (ctypes.py_object, text)
 
 
 def targets_of(kind, y=None, weights=None):
@@ -419,7 +448,8 @@ class Model:
         given = None if targets is None else targets[0]
         session().call(_fit.scl_pipeline_apply, self._pipeline_here(), what, table, given, values,
                        rows, columns, dtype, kept=(kept, targets))
-        return _take_array(values, (rows.value, columns.value), dtype.value)
+        return _array_of(values.value, (rows.value, columns.value), dtype.value, _fit.scl_free,
+                         values)
 
     def describe(self):
         """The pipeline as the command prints it."""
@@ -428,13 +458,13 @@ class Model:
         return _take_text(out)
 
 
-def _take_array(address, shape, dtype):
-    """The numbers at an address as an array, which releases them."""
+def _array_of(address, shape, dtype, release, owner):
+    """The numbers at an address as an array, which releases the owner in the end."""
     if 0 in shape:
-        _fit.scl_free(address)
+        release(owner)
         return np.empty(shape, TYPES[dtype][0])
-    raw = (TYPES[dtype][1] * (shape[0] * shape[1])).from_address(address.value)
-    weakref.finalize(raw, _fit.scl_free, address)
+    raw = (TYPES[dtype][1] * (shape[0] * shape[1])).from_address(address)
+    weakref.finalize(raw, release, owner)
     return np.frombuffer(raw, TYPES[dtype][0]).reshape(shape)
 
 

@@ -20,6 +20,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
+import arrow_tables as arrow
 import scullery
 from scullery import RandomFeatureClassifier, RandomFeatureRegressor, RandomFeatures, _library
 
@@ -167,6 +168,30 @@ class Forms(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "feature names"):
             model.predict(frame[["b", "a", "c", "d"]])
         self.assertEqual(RandomFeatures(3).fit(frame).get_feature_names_out()[2], "randomfeatures2")
+
+    def test_arrow_streams(self):
+        X, y = arrow.numbers(40), np.arange(40) % 2
+        table = arrow.Table({"a": X[:, 0], "b": X[:, 1]}, batches=3)
+        model = RandomFeatureClassifier(n_components=20, random_state=0).fit(table, y)
+        plain = RandomFeatureClassifier(n_components=20, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(model.predict(table), plain.predict(X))
+        self.assertEqual(list(model.feature_names_in_), ["a", "b"])
+        with self.assertRaisesRegex(ValueError, "feature names"):
+            model.predict(arrow.Table({"a": X[:, 0], "c": X[:, 1]}))
+        with self.assertRaisesRegex(ValueError, "row 3, column 'b' of the Arrow stream is null"):
+            model.predict(arrow.Table({"a": X[:, 0], "b": X[:, 1]}, null=("b", 2)))
+
+    def test_arrow_lists_are_borrowed(self):
+        X = np.ascontiguousarray(arrow.numbers(9))
+        table = arrow.Table({"v": X})
+        rows, names = _library.arrow_rows(table)
+        self.assertTrue(np.shares_memory(rows, X))
+        np.testing.assert_array_equal(rows, X)
+        self.assertEqual(names, ["v_1", "v_2"])
+        self.assertEqual(table.released, 0)
+        del rows
+        self.assertEqual(table.released, 1)
+        _library.arrow_rows(arrow.Table({"v": X}, batches=2))
 
     def test_pipelines(self):
         lua = ("sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ gamma = 0.1 }, "
