@@ -19,15 +19,15 @@ local args = sc.arguments{ quick = false, out = "out", only = "", page = false, 
 
 local papers = {
   { "rks", "Weighted sums of random kitchen sinks (Rahimi and Recht 2008)",
-    "figure1 figure2 theorem1" },
+    "figure1 figure2 theorem1 losses joint" },
   { "maxout", "Random maxout features (Mroueh, Rennie and Goel 2015)",
-    "figure1 figure2 table1 table2 table3 theorem1 codes" },
+    "figure1 figure2 table1 table2 table3 theorem1 theorem2 codes" },
   { "sparse", "Additive function approximation in the brain (Harris 2019)",
-    "figure2 figure3 figure4 table1 kernels" },
+    "figure1 figure2 figure3 figure4 table1 kernels theorem1" },
   { "bases", "Uniform approximation of functions with random bases (Rahimi and Recht 2008)",
-    "figure1 figure2 figure3 table1" },
+    "figure1 figure2 figure3 table1 theorems" },
   { "rkhsw", "RKHS weightings of functions (Dubé and Marchand 2023)",
-    "figure1 table2 table3 instantiations" },
+    "figure1 table2 table3 adaboost instantiations theorem8 theorem11 lemma12" },
   { "mnist", "MNIST as a whole", "error_against_seconds width_and_lambda patches" },
 }
 

@@ -53,6 +53,25 @@ static double loss_logistic_conjugate(double s, double y) {
   return (share > 0 ? share * log(share) : 0) + (rest > 0 ? rest * log(rest) : 0);
 }
 
+/* ------------------------------------------------------------ the exponential loss */
+
+static double loss_exponential_column(double f, double y, double *slope) {
+  const double value = exp(-y * f);
+  *slope = -y * value;
+  return value;
+}
+
+static double loss_exponential_curvature(double f, double y) { return exp(-y * f); }
+
+/* u log u - u, u = -s y */
+static double loss_exponential_conjugate(double s, double y) {
+  const double u = -s * y;
+  return u > 0 ? u * log(u) - u : u < 0 ? INFINITY : 0;
+}
+
+/* The minimiser of the mean is half of the log-odds. */
+static double loss_exponential_probability(double f) { return loss_sigmoid(2 * f); }
+
 /* ------------------------------------------------------------ the square */
 
 static double loss_square_column(double f, double y, double *slope) {

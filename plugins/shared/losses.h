@@ -7,11 +7,12 @@
  *
  *   square          (f - y)^2 / 2
  *   logistic        log(1 + exp(-y f)); several classes: log sum_j exp f_j - f_truth
+ *   exponential     exp(-y f)
  *   hinge           max(0, 1 - y f)
  *   squared_hinge   max(0, 1 - y f)^2 / 2
  *   huber           r^2 / 2 where |r| <= delta, else delta |r| - delta^2 / 2, r = f - y
  *
- * All have the form (the logistic loss and the square as functions of their own)
+ * All have the form (the smooth ones as functions of their own)
  *
  *   l(f, y) = max { s u - (bend/2) s^2 : low <= s <= high },
  *             u = 1 - y f for losses of classes, u = y - f for the others,
@@ -51,6 +52,9 @@ typedef struct loss_function {
     .curvature = loss_logistic_curvature, .conjugate = loss_logistic_conjugate,                    \
     .probability = loss_sigmoid, .joint = loss_logistic_joint,                                     \
     .joint_probabilities = loss_softmax)                                                           \
+  X(EXPONENTIAL, "exponential", "exp(-y f)", .classes = true, .column = loss_exponential_column,   \
+    .curvature = loss_exponential_curvature, .conjugate = loss_exponential_conjugate,              \
+    .probability = loss_exponential_probability)                                                   \
   X(HINGE, "hinge", "max(0, 1 - y f)", .classes = true, .high = 1)                                 \
   X(SQUARED_HINGE, "squared_hinge", "max(0, 1 - y f)^2/2", .classes = true, .high = INFINITY,      \
     .bend = 1)                                                                                     \

@@ -24,7 +24,7 @@ local rules = options.declare("pipeline:bound", {
   delta = { test = function(v)
     return type(v) == "number" and v > 0 and v < 1
   end, takes = "a number between 0 and 1", default = 0.05 },
-  theorem = { choices = { "rkhsw10", "rkhsw11", "rks", "bases", "maxout" } },
+  theorem = { choices = { "rkhsw10", "rkhsw11", "rks", "bases", "maxout", "sparse" } },
   radius = { type = "number", above = 0 },
   B = { type = "number", above = 0 },
   C = { type = "number", above = 0 },
@@ -196,7 +196,7 @@ function theorems.rkhsw11(f, data)
   return { total = exact, total_paper = (total(c.theta_paper, 1)), empirical = l.mean, B = B,
     lambda = lambda, T = T, theta = c.theta, theta_paper = c.theta_paper, norm = f:norm(),
     theta_exact = c.theta_exact, kappa = c.kappa, rho = l.lipschitz, M = l.bound,
-    expectation = true }
+    best_lambda = math.sqrt(8 / f.n) * l.lipschitz * c.theta / B, expectation = true }
 end
 
 -- f = sum_t sum_k alpha_tk phi_k(w_t, .): T times the largest sum_k |alpha_tk| over the parameters.
@@ -307,6 +307,23 @@ local function largest_at_zero(f)
   return core.transform(core.source(zero), {}, f.map):abs():max() * math.sqrt(f.map_info.T)
 end
 
+-- E ||w||^2 of independent parameters, each one row w, and their law; facts: of the nonlinearity,
+-- which has to be Lipschitz.
+local function second_moment(f, facts, title)
+  if not independent(f) or core.shape(component.instance(f.features.inst.phi)).fan_in > 1 then
+    error(title .. " is for parameters that are drawn independently, each one row w", 0)
+  end
+  if facts.lipschitz == math.huge then error(title .. " needs a Lipschitz nonlinearity", 0) end
+  local law = core.law(sampler_of(f), f.map_info.dim)
+  local size = ({ gaussian = 1, rademacher = 1, uniform = 1 / 3, laplace = 2, spherical = 1 })[
+    law and law.family or ""]
+  if not size then error(title .. " needs weights with a known finite second moment", 0) end
+  if law.degree then return size * law.scale[1] ^ 2, law end -- the same for every in-degree
+  local second = 0
+  for j = 1, #law.scale do second = second + law.mean[j] ^ 2 + size * law.scale[j] ^ 2 end
+  return second, law
+end
+
 -- Rahimi and Recht 2008 (random bases), Theorem 3.2, corrected. For a fixed f = E alpha(w)
 -- phi(<w, x> + b) of norm C = sup |alpha| and independent parameters,
 -- f_hat = (1/T) sum_t alpha(w_t) phi(<w_t, x> + b_t) has with probability 1 - delta
@@ -319,21 +336,11 @@ function theorems.bases(f, data, o)
   local title = "Theorem 3.2 of random bases"
   local least, facts = box(f, title)
   local C, inst = before(o, "C", least) or least, f.features.inst
-  local shape = core.shape(component.instance(inst.phi))
-  if not independent(f) or shape.fan_in > 1 then
-    error(title .. " is for parameters that are drawn independently, each one row w", 0)
-  end
-  local law = core.law(sampler_of(f), f.map_info.dim)
-  local size = ({ gaussian = 1, rademacher = 1, uniform = 1 / 3, laplace = 2, spherical = 1 })[
-    law and law.family or ""]
-  if facts.lipschitz == math.huge then error(title .. " needs a Lipschitz nonlinearity", 0) end
-  if not size or law.degree then
-    error(title .. " needs dense weights with a finite second moment", 0)
-  end
-  local second = 0
-  for j = 1, #law.scale do second = second + law.mean[j] ^ 2 + size * law.scale[j] ^ 2 end
+  local second, law = second_moment(f, facts, title)
+  if law.degree then error(title .. " needs dense weights", 0) end
   local B, L = radius_of(f, data, o), facts.lipschitz / facts.bound
-  local moved = law.bias ~= "none" or shape.phase -- then |phi(b)| <= 1 is used
+  -- with a bias or a phase |phi(b)| <= 1 is used
+  local moved = law.bias ~= "none" or core.shape(component.instance(inst.phi)).phase
   local offset = moved and 1 or math.min(1, largest_at_zero(f) / facts.bound)
   local rest = 4 * L * B * math.sqrt(second)
   local factor = C / math.sqrt(f.map_info.T)
@@ -341,6 +348,34 @@ function theorems.bases(f, data, o)
   return { total = approximation, approximation = approximation,
     total_paper = factor * (math.sqrt(math.log(1 / o.delta)) + rest), C = C, least = least, L = L,
     B = B, second_moment = second, offset = offset, T = f.map_info.T }
+end
+
+-- Harris 2019, Theorem 1 and Corollary 2, corrected: with probability 1 - delta, for all x and y of
+-- length at most `radius`, |<Phi(x), Phi(y)> - k(x, y)| <= epsilon, where
+--   256 (kappa L Delta S/epsilon)^2 exp(-T epsilon^2/(8 (d + 1) kappa^4)) = delta,
+-- |phi| <= kappa, L-Lipschitz, Delta = 2 radius, S^2 = E ||w||^2 + 3 (E ||w||)^2 <= 4 E ||w||^2.
+-- The paper has kappa^2 in the exponent, where its Hoeffding inequality (12) gives kappa^4.
+function theorems.sparse(f, data, o)
+  local title = "Theorem 1 of sparse features"
+  local _, facts = box(f, title)
+  local second = second_moment(f, facts, title)
+  if core.shape(component.instance(f.features.inst.phi)).fan_out > 1 then
+    error(title .. " is for one feature a parameter", 0)
+  end
+  local radius, T, d = radius_of(f, data, o), f.map_info.T, f.map_info.dim
+  local reach = 4 * facts.bound * facts.lipschitz * radius * math.sqrt(second)
+  local function epsilon(power)
+    local low, high = 0, reach
+    if math.log(256 / o.delta) > T * high ^ 2 / (8 * (d + 1) * power) then return math.huge end
+    for _ = 1, 200 do
+      local e = (low + high) / 2
+      local fails = math.log(256) + 2 * math.log(reach / e) - T * e ^ 2 / (8 * (d + 1) * power)
+      if fails > math.log(o.delta) then low = e else high = e end
+    end
+    return high
+  end
+  return { total = epsilon(facts.bound ^ 4), total_paper = epsilon(facts.bound ^ 2),
+    kappa = facts.bound, L = facts.lipschitz, R = radius, second_moment = second, T = T }
 end
 
 -- The mean over parameters of the largest length of a row w that one of them reads; the longest of

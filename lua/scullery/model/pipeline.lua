@@ -417,13 +417,15 @@ end
 ---     at most B; rho and M are the Lipschitz constant and the bound of the loss on
 ---     [-B theta, B theta].
 ---   rkhsw11: Theorem 11 of the same paper, corrected: the expected excess risk of sfgd over the
----     best model of norm at most B, for its lambda and B.
+---     best model of norm at most B, for its lambda and B; best_lambda is that of its equation 75.
 ---   rks (default without K): Rahimi and Recht (2008), weighted sums, with the constants that their
 ---     proof gives: risk <= empirical + 2 L C/sqrt(n) + M sqrt(log(1/delta)/(2n)). estimation is
 ---     their equation 13, approximation the error of T independent random features (10).
 ---   bases: Theorem 3.2 of Rahimi and Recht (2008), random bases, corrected: the uniform error of T
 ---     features for a fixed function.
 ---   maxout: Theorem 2 of Mroueh, Rennie and Goel (2015), its estimation part, corrected.
+---   sparse: Theorem 1 and Corollary 2 of Harris (2019), corrected: the uniform error of the kernel
+---     that T features estimate, over all rows of length at most radius; infinite for few features.
 ---
 --- B, for rkhsw10: the norm of alpha that was fixed before learning. C, for rks, bases and maxout:
 --- the same for T |alpha_t| sup |phi| (maxout: T |alpha_t|); f = sum_t alpha_t phi(w_t, x), and
@@ -431,18 +433,18 @@ end
 --- holds for all norms at once: by a grid of norms in steps of a tenth, of which the first above
 --- the model's own counts (norm for B, least for C), at the cost of a log log; for the squared
 --- error with B theta or C of at least 3 by another proof, at a lower cost. The field `by` says
---- which: "given", "grid" or "all norms"; share is the part of delta that is left. bases needs
---- neither.
+--- which: "given", "grid" or "all norms"; share is the part of delta that is left. bases and sparse
+--- need neither.
 ---
---- total_paper: for rkhsw10 the same bound with the paper's bound on theta, for rks, bases and
---- rkhsw11 the value as printed, which is not proved. unproved: a list of sentences about what the
---- proofs do not cover in this model, such as stages that learnt from the training rows; total is
---- proved if it is empty.
+--- total_paper: for rkhsw10 the same bound with the paper's bound on theta, for rks, bases, sparse
+--- and rkhsw11 the value as printed, which is not proved. unproved: a list of sentences about what
+--- the proofs do not cover in this model, such as stages that learnt from the training rows; total
+--- is proved if it is empty.
 ---
---- radius: the length of the longest row; for bases by default that of the training rows, for
---- maxout needed, because it must not come from them. All theorems are for one target in [-1, 1]
---- (classes are coded +-1) and models without an intercept; those with theta are for rows other
---- than 0. Rows are not weighted.
+--- radius: the length of the longest row; for bases and sparse by default that of the training
+--- rows, for maxout needed, because it must not come from them. All theorems are for one target in
+--- [-1, 1] (classes are coded +-1) and models without an intercept; those with theta are for rows
+--- other than 0. Rows are not weighted.
 function Pipeline:bound(given)
   local f = need_weights(self, "pipeline:bound")
   return guarded("pipeline:bound", require("scullery.model.bounds").run, f, self.data, given,

@@ -60,6 +60,38 @@ function TestTheorem32HoldsInSimulation()
   end
 end
 
+-- The kernel that features estimate is nowhere farther away than the theorem says, for dense rows
+-- and for two columns of three; epsilon solves the theorem's equation, with E ||w||^2 = 1.
+function TestTheUniformErrorOfKernels()
+  local count, delta, radius = 1000, 0.1, 1
+  local X = 2 * sc.rand{ 25, 3, seed = 4 } - 1
+  X = X * (1 / sqrt(3))
+  local zeros = sc.dataset{ X = X, y = sc.zeros(25, 1) }
+  for _, p in ipairs{ sc.sampler.gaussian{ sigma = 1 / sqrt(3) }, sc.sampler.sparse{ degree = 2 },
+    sc.sampler.sparse{ degree = { table = { 0, 0.5, 0, 0.5 } }, weights = "uniform" } } do
+    for _, phi in ipairs{ sc.nonlinearity.fourier(), p.name == "gaussian" and
+      sc.nonlinearity.erf() or nil } do
+      local truth = sc.instantiation{ p = p, phi = phi }:kernel(X)
+      for seed = 1, 3 do
+        local m = sc.pipeline{ sc.features{ p = p, phi = phi, T = count, seed = seed },
+          s.ridge{ lambda = 1, intercept = false } }:fit(zeros)
+        local b = m:bound{ theorem = "sparse", delta = delta, radius = radius }
+        local reach = 4 * b.kappa * b.L * radius / b.total
+        lu.assertAlmostEquals(256 * reach ^ 2 * math.exp(-count * b.total ^ 2 / (
+          32 * b.kappa ^ 4)), delta, 1e-9)
+        local root = phi.name == "fourier" and sqrt(2) or 1
+        lu.assertEquals({ b.kappa, b.L }, { root, root == 1 and 2 / sqrt(math.pi) or root })
+        lu.assertTrue(b.total_paper <= b.total)
+        local error = (m.features:kernel(X, X) - truth):abs():max()
+        lu.assertTrue(error > 0 and error < b.total)
+      end
+    end
+  end
+  local few = sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sin(),
+    T = 5 }, s.ridge{ lambda = 1, intercept = false } }:fit(zeros)
+  lu.assertEquals(few:bound{ theorem = "sparse" }.total, math.huge)
+end
+
 -- The step of the bound for all norms that is in no textbook: with random signs sigma_i, b the mean
 -- of sigma_i y_i and A >= 0 with E A^2 <= 1/n, E sup over s in [s_0, 1] of (1 - s) b + s A is at
 -- most (1 + 1/(2 (1 + r_0)))/sqrt n. Here A = |mean sigma_i z_i|, z_i = +-1: E A^2 = 1/n.

@@ -150,6 +150,8 @@ function TestTheorem11()
   local b = descent():bound{ theorem = "rkhsw11" }
   lu.assertEquals({ b.B, b.lambda, b.T, b.n }, { B, lambda, T, n })
   lu.assertNil(b.delta) -- it is in expectation
+  -- at the best lambda its two terms with n are equal: lambda B^2 = 8 (rho theta)^2/(lambda n)
+  near(b.best_lambda * B ^ 2, 8 * (b.rho * b.theta) ^ 2 / (b.best_lambda * n))
   local function total(theta, stability)
     local rho = 2 * (B * theta + 1)
     local scale = b.rho / (2 * (B * b.theta + 1))

@@ -34,6 +34,33 @@ for _, s in ipairs(registry.sampler) do
   end
 end
 
+-- Cells of grids of one pitch, and of three equally likely ones, agree as often as the mean of hats
+-- says (Rahimi and Recht 2008, random bases, equations 14 and 15).
+function TestGridsOfGivenPitches()
+  local T, phi, X = 20000, sc.nonlinearity.bins(), 3 * sc.rand{ 8, 2, seed = 3 }
+  for _, list in ipairs{ { 2 }, { 0.5, 1.5, 4 } } do
+    local p = sc.sampler.grid{ pitch = #list == 1 and list[1] or list }
+    local found = sc.features{ p = p, phi = phi, T = T, seed = 1 }:fit(X):kernel(X, X)
+    local exact = sc.instantiation{ p = p, phi = phi }:kernel(X)
+    for i = 1, X:rows() do
+      for k = 1, X:rows() do
+        local share = 1
+        for j = 1, 2 do
+          local sum, delta = 0, math.abs(X:get(i, j) - X:get(k, j))
+          for _, pitch in ipairs(list) do sum = sum + math.max(0, 1 - delta / pitch) end
+          share = share * sum / #list
+        end
+        lu.assertAlmostEquals(exact:get(i, k), share, 1e-14)
+        lu.assertTrue(math.abs(found:get(i, k) - share) <= 5 * math.sqrt(share * (1 - share) / T)
+          + 1e-12)
+      end
+    end
+  end
+  local ok, why = pcall(sc.sampler.grid, { pitch = {} })
+  lu.assertFalse(ok)
+  lu.assertStrContains(why, "option 'pitch' takes at least one pitch, and got none")
+end
+
 -- Landmarks: options that the method does not use, and rows that are not there.
 function TestLandmarksRefuseWhatTheirMethodDoesNotUse()
   local X = sc.randn{ 30, 3, seed = 3 }

@@ -91,6 +91,90 @@ local function mixed_columns(n, classes)
   return x, class
 end
 
+-- Calls f(column, threshold, weights of the classes at most the threshold, and above it) for all
+-- splits.
+local function each_split(x, class, w, classes, f)
+  for j = 1, x:cols() do
+    local values = x:column(j):t():totable()[1]
+    table.sort(values)
+    for v = 1, #values - 1 do
+      if values[v] < values[v + 1] then
+        local s, sides = (values[v] + values[v + 1]) / 2, { {}, {} }
+        for c = 1, classes do sides[1][c], sides[2][c] = 0, 0 end
+        for i = 1, x:rows() do
+          local side = sides[x:get(i, j) <= s and 1 or 2]
+          side[class[i]] = side[class[i]] + w[i]
+        end
+        f(j, s, sides[1], sides[2])
+      end
+    end
+  end
+end
+
+-- SAMME.R as it is printed (Zhu, Zou, Rosset and Hastie 2009), on stumps of the least impurity.
+local function really_boosted(x, class, classes, rounds, ask)
+  local n, w, f = x:rows(), {}, sc.zeros(ask:rows(), classes)
+  for i = 1, n do w[i] = 1 / n end
+  local function shares(side)
+    local total, squares, h, mean = 0, 0, {}, 0
+    for c = 1, classes do total, squares = total + side[c], squares + side[c] ^ 2 end
+    for c = 1, classes do
+      h[c] = math.log(math.max(side[c] / total, 2 ^ -52))
+      mean = mean + h[c] / classes
+    end
+    for c = 1, classes do h[c] = (classes - 1) * (h[c] - mean) end
+    return total - squares / total, h
+  end
+  for _ = 1, rounds do
+    local best = { impurity = math.huge }
+    each_split(x, class, w, classes, function(j, s, left, right)
+      local a, low = shares(left)
+      local b, high = shares(right)
+      if a + b < best.impurity - 1e-12 then
+        best = { impurity = a + b, column = j, threshold = s, low = low, high = high }
+      end
+    end)
+    local function h(rows, i)
+      return rows:get(i, best.column) <= best.threshold and best.low or best.high
+    end
+    for i = 1, ask:rows() do
+      for c = 1, classes do f:set(i, c, f:get(i, c) + h(ask, i)[c]) end
+    end
+    local sum = 0
+    for i = 1, n do
+      local inner = 0 -- <y, h>/K, y = 1 at the class and -1/(K - 1) elsewhere
+      for c = 1, classes do
+        inner = inner + (c == class[i] and 1 or -1 / (classes - 1)) * h(x, i)[c] / classes
+      end
+      w[i] = w[i] * math.exp(-inner)
+      sum = sum + w[i]
+    end
+    for i = 1, n do w[i] = w[i] / sum end
+  end
+  return f
+end
+
+function TestRealBoostingAgainstItsFormulas()
+  for _, classes in ipairs{ 2, 4 } do
+    local x, class = mixed_columns(60, classes)
+    local data = sc.dataset{ X = x, y = class, task = "classification" }
+    local m = fit({ sc.solver.adaboost{ stumps = 12, form = "real" } }, data)
+    local ask = sc.randn{ 50, 3, seed = 3 }
+    local want = really_boosted(x, class, classes, 12, ask)
+    if classes == 2 then want = want:column(2) end
+    lu.assertTrue(gap(m:decision(ask), want) < 1e-9)
+    local path, loss = os.tmpname(), 0
+    m:save(path)
+    lu.assertEquals(gap(sc.load(path):decision(ask), m:decision(ask)), 0)
+    os.remove(path)
+    local f = really_boosted(x, class, classes, 12, x)
+    for i = 1, 60 do -- <y, f>/K = f/(K - 1) of the row's class
+      loss = loss + math.exp(-f:get(i, class[i]) / (classes - 1)) / 60
+    end
+    lu.assertAlmostEquals(tonumber(m:info().note:match("loss (.*)")), loss, 1e-3 * loss)
+  end
+end
+
 function TestBoostedStumpsAgainstPlainAdaBoost()
   for _, classes in ipairs{ 2, 4 } do
     local x, class = mixed_columns(80, classes)
@@ -144,6 +228,10 @@ function TestBoostingEnds()
     task = "classification" })
   lu.assertEquals(constant:predict(sc.matrix{ { 7 } }):get(1, 1), 1) -- the heaviest class, once
   lu.assertEquals(constant:info().iterations, 1)
+  local real = fit({ sc.solver.adaboost{ form = "real" } }, sc.dataset{ X = x, y = { 1, 1, 2, 2 },
+    task = "classification" })
+  lu.assertEquals({ real:info().iterations, real:info().status, real:error(x, { 1, 1, 2, 2 }) },
+    { 1, "converged", 0 })
 end
 
 function TestBoostingRefuses()

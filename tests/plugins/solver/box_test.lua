@@ -6,7 +6,7 @@ local support = dofile("tests/helpers/support.lua")
 
 local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }
-local losses = { "square", "hinge", "logistic" }
+local losses = { "square", "hinge", "logistic", "exponential" }
 
 local function sinks(T, dtype)
   return sc.features{ p = sc.sampler.gaussian{ sigma = 0.15 }, phi = sc.nonlinearity.fourier(),
@@ -25,6 +25,7 @@ local value = {
     local m = y * f
     return m > 0 and math.log(1 + math.exp(-m)) or math.log(1 + math.exp(m)) - m
   end,
+  exponential = function(f, y) return math.exp(-y * f) end,
   squared_hinge = function(f, y) return math.max(0, 1 - y * f) ^ 2 / 2 end,
   huber = function(f, y)
     local r = math.abs(f - y)
@@ -36,6 +37,7 @@ local slope = {
   squared_hinge = function(f, y) return -y * math.max(0, 1 - y * f) end,
   huber = function(f, y) return math.max(-1, math.min(1, f - y)) end,
   logistic = function(f, y) return -y / (1 + math.exp(y * f)) end,
+  exponential = function(f, y) return -y * math.exp(-y * f) end,
 }
 
 local function objective(loss, x, y, a, b)
@@ -88,7 +90,7 @@ function TestSmoothLossesMeetTheOptimalityConditions()
   -- inside the gradient is 0, at a bound it pushes outwards: all of it in one sum, sum_j C/T |v_j|
   -- - v_j a_j
   local y = train:targets()
-  for _, loss in ipairs{ "square", "logistic", "squared_hinge", "huber" } do
+  for _, loss in ipairs{ "square", "logistic", "exponential", "squared_hinge", "huber" } do
     for _, case in ipairs{ { 60, 30 }, { 300, 300 }, { 600, 100 } } do
       local T, C = case[1], case[2]
       for _, intercept in ipairs{ false, true } do
@@ -231,7 +233,7 @@ function TestEveryWidthOfTheBox()
   local repeated = sc.dataset{ X = sc.matrix(rows), y = labels, task = "classification" }
   local steps = sc.features{ p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign(),
     T = 80, seed = 1 }
-  for _, loss in ipairs{ "hinge", "logistic", "squared_hinge", "huber" } do
+  for _, loss in ipairs{ "hinge", "logistic", "exponential", "squared_hinge", "huber" } do
     for _, C in ipairs{ 0.1, 10, 1e3, 1e6 } do
       for _, intercept in ipairs{ false, true } do
         local function solve(data)
@@ -320,7 +322,8 @@ function TestEqualColumnsShareABound()
   -- columns that stand there three times have C/(3 d) each: the same problem, its Hessian singular
   local y, X = train:targets(), sc.pipeline{ sc.standardize(), sc.solver.ridge() }:fit(train)
     :transform(train.X)
-  for _, loss in ipairs{ "square", "logistic", "hinge", "squared_hinge", "huber" } do
+  for _, loss in ipairs{ "square", "logistic", "exponential", "hinge", "squared_hinge",
+    "huber" } do
     for _, C in ipairs{ 1, 30, 300 } do
       local means = {}
       for k, columns in ipairs{ X, sc.hcat(X, X, X) } do

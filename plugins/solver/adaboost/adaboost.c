@@ -19,8 +19,17 @@
  * stumps within 1e-12 of the least error, that of the first column with the lowest s is taken, so
  * that rounding does not choose.
  *
+ * form "real" (SAMME.R of the same authors; for two classes the real AdaBoost of Friedman, Hastie
+ * and Tibshirani 2000): the stump is that of the least weighted Gini impurity, and a side with the
+ * weights p_k of the classes, scaled to sum 1, adds to f_k
+ *
+ *   h_k = (K - 1) (log p_k - mean_j log p_j),   w_i <- w_i exp(-<y_i, h>/K).
+ *
+ * p_k is at least 2^-52, as in scikit-learn.
+ *
  * Columns are sorted once, and rows of one value make a bin. A round sums weights from both ends up
  * to the largest bin, which is left out: a column of indicators costs as much as it has ones. */
+#include "columns.h"
 #include "shared/models.h"
 #include "shared/rows.h"
 #include "shared/state.h"
@@ -30,20 +39,29 @@
 
 static const double tie = 1e-12;
 
+enum { FORM_DISCRETE, FORM_REAL };
+
 typedef struct adaboost {
   scl_base base;
   size_t stumps;
+  int32_t form;
 } adaboost;
 
-static const scl_option options[] = {SCL_INTEGER(adaboost, stumps, "50",
-                                                 "number of rounds, each of which adds a stump",
-                                                 SCL_WITHIN(1, 1e7), .role = SCL_ROLE_CAPACITY)};
+static const scl_option options[] = {
+    SCL_INTEGER(adaboost, stumps, "50", "number of rounds, each of which adds a stump",
+                SCL_WITHIN(1, 1e7), .role = SCL_ROLE_CAPACITY),
+    SCL_WORD(
+        adaboost, form, "discrete|real", "discrete",
+        "discrete: stumps vote for a class, SAMME; real: by the shares of the classes on their "
+        "sides, SAMME.R")};
 
 /* The stumps of a model, one entry of each array per stump. */
 typedef struct ensemble {
   size_t targets, count;
   int32_t *column, *left, *right; /* the classes where x <= threshold, and where not */
   double *threshold, *weight;     /* alpha */
+  /* form "real": h where x <= threshold, and where not, count x K each; else NULL */
+  double *low, *high;
 } ensemble;
 
 static void end(const void *instance, void *model) {
@@ -54,31 +72,26 @@ static void end(const void *instance, void *model) {
   host->release(m->right);
   host->release(m->threshold);
   host->release(m->weight);
+  host->release(m->low);
+  host->release(m->high);
   host->release(model);
 }
 
-static scl_status reserve_stumps(const scl_host *host, size_t count, ensemble *m,
+static scl_status reserve_stumps(const scl_host *host, size_t count, bool real, ensemble *m,
                                  scl_error *error) {
+  const size_t sides = count * (m->targets == 1 ? 2 : m->targets) * sizeof *m->low;
   m->column = host->allocate(count * sizeof *m->column);
   m->left = host->allocate(count * sizeof *m->left);
   m->right = host->allocate(count * sizeof *m->right);
   m->threshold = host->allocate(count * sizeof *m->threshold);
   m->weight = host->allocate(count * sizeof *m->weight);
-  if (m->column != NULL && m->left != NULL && m->right != NULL && m->threshold != NULL &&
-      m->weight != NULL)
+  m->low = real ? host->allocate(sides) : NULL;
+  m->high = real ? host->allocate(sides) : NULL;
+  if (m->column != NULL && (!real || (m->low != NULL && m->high != NULL)) && m->left != NULL &&
+      m->right != NULL && m->threshold != NULL && m->weight != NULL)
     return SCL_STATUS_OK;
   return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu stumps", count);
 }
-
-/* ------------------------------------------------------------ columns in order */
-
-/* The rows in the order of one column's values. A bin is a run of rows of equal value; a split can
- * only lie between two bins. */
-typedef struct column {
-  uint32_t *order; /* rows by ascending value */
-  uint32_t *ends;  /* bin b is order[ends[b-1]] .. order[ends[b]-1] */
-  size_t bins, largest;
-} column;
 
 /* The best split of one column. The classes of its two sides are found again once the column has
  * won. */
@@ -91,6 +104,7 @@ typedef struct boosting {
   const scl_host *host;
   row_set set;
   size_t classes;
+  bool real;
   uint32_t *class; /* rows */
   double *weights; /* rows, summing to 1 */
   column *columns;
@@ -99,72 +113,11 @@ typedef struct boosting {
   candidate *found; /* columns */
 } boosting;
 
-/* Maps doubles to integers of the same order: a negative number has all its bits inverted, any
- * other its sign bit set. Adding 0 turns -0 into 0, so that the two share one key. */
-static uint64_t ordered_bits(double value) {
-  const double plain = value + 0.0;
-  uint64_t bits;
-  memcpy(&bits, &plain, sizeof bits);
-  return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
-typedef struct keyed {
-  uint64_t key;
-  uint32_t row;
-} keyed;
-
-/* Radix sort by the bytes of the keys, lowest byte first; a byte that is the same in all keys is
- * skipped. Returns whichever of the two arrays holds the sorted result. */
-static keyed *sort_keys(keyed *from, keyed *to, size_t count) {
-  for (unsigned shift = 0; shift < 64; shift += 8) {
-    size_t start[257] = {0};
-    for (size_t i = 0; i < count; i++)
-      start[(from[i].key >> shift & 255) + 1]++;
-    if (start[(from[0].key >> shift & 255) + 1] == count) continue;
-    for (size_t b = 1; b < 257; b++)
-      start[b] += start[b - 1];
-    for (size_t i = 0; i < count; i++)
-      to[start[from[i].key >> shift & 255]++] = from[i];
-    keyed *swap = from;
-    from = to;
-    to = swap;
-  }
-  return from;
-}
-
-/* Fills out from the sorted keys; out->largest is the bin of most rows, the first of equals.
- * Returns false if memory runs out; the arrays stay with `out` and are released by fit. */
-static bool make_bins(const scl_host *host, const keyed *sorted, size_t count, column *out) {
-  size_t bins = 1, most = 0;
-  for (size_t i = 1; i < count; i++)
-    bins += sorted[i].key != sorted[i - 1].key;
-  out->order = host->allocate(count * sizeof *out->order);
-  out->ends = host->allocate(bins * sizeof *out->ends);
-  if (out->order == NULL || out->ends == NULL) return false;
-  for (size_t i = 0, start = 0; i < count; i++) {
-    out->order[i] = sorted[i].row;
-    if (i + 1 < count && sorted[i + 1].key == sorted[i].key) continue;
-    if (i + 1 - start > most) {
-      most = i + 1 - start;
-      out->largest = out->bins;
-    }
-    out->ends[out->bins++] = (uint32_t)(i + 1);
-    start = i + 1;
-  }
-  return true;
-}
-
-/* A task of the pool: sorts the rows by column j. The keys are scratch memory of the task, so that
- * only the order and the ends of bins outlive it. */
+/* A task of the pool: sorts the rows by column j. */
 static scl_status sort_column(void *context, size_t j, scl_error *error) {
   boosting *b = context;
   const size_t n = b->set.rows, d = b->set.cols;
-  keyed *keys = b->host->scratch(2 * n * sizeof *keys);
-  for (size_t i = 0; keys != NULL && i < n; i++)
-    keys[i] = (keyed){ordered_bits(b->set.x[i * d + j]), (uint32_t)i};
-  const bool made =
-      keys != NULL && make_bins(b->host, sort_keys(keys, keys + n, n), n, &b->columns[j]);
-  if (made) return SCL_STATUS_OK;
+  if (column_order(b->host, b->set.x + j, n, d, &b->columns[j])) return SCL_STATUS_OK;
   return b->host->fail(error, SCL_STATUS_NO_MEMORY,
                        "not enough memory for the order of %zu rows in %zu columns (%.3g GB)", n, d,
                        4e-9 * (double)n * (double)d);
@@ -192,10 +145,24 @@ static double heaviest(const double *totals, const double *side, size_t classes,
   return most;
 }
 
-/* The weighted error of a split whose left (or right) side has these weights of the classes. Each
- * side predicts its heaviest class, and all weights sum to 1. */
+/* Gini's impurity of a split: sum over its sides of W (1 - sum_k p_k^2), p the shares of W. */
+static double impurity(const boosting *b, const double *side) {
+  double here = 0, there = 0, squares = 0, others = 0;
+  for (size_t k = 0; k < b->classes; k++) {
+    const double rest = fmax(b->totals[k] - side[k], 0);
+    here += side[k];
+    there += rest;
+    squares += side[k] * side[k];
+    others += rest * rest;
+  }
+  return 1 - (here > 0 ? squares / here : 0) - (there > 0 ? others / there : 0);
+}
+
+/* The weighted error of a split whose left (or right) side has these weights of the classes; for
+ * the real form its impurity. Each side predicts its heaviest class, and all weights sum to 1. */
 static double split_error(const boosting *b, const double *side) {
   size_t ignored;
+  if (b->real) return impurity(b, side);
   return 1 - heaviest(b->totals, side, b->classes, false, &ignored) -
          heaviest(b->totals, side, b->classes, true, &ignored);
 }
@@ -266,6 +233,7 @@ static scl_status best_stump(boosting *b, stump *out, double *least, scl_error *
     b->totals[b->class[i]] += b->weights[i];
   *out = (stump){.threshold = DBL_MAX, .rows = b->set.rows};
   *least = 1 - heaviest(b->totals, b->totals, b->classes, false, &out->left);
+  if (b->real) *least = impurity(b, b->totals);
   out->right = out->left;
   const scl_status status = b->host->parallel(b->set.cols, search_column, b, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < b->set.cols; j++) {
@@ -320,6 +288,36 @@ static void add_stump(ensemble *m, const stump *s, double alpha) {
   m->weight[m->count++] = alpha;
 }
 
+/* A round of the real form: adds the stump, and weighs the rows by exp(-<y, h>/K), y_j = 1 for the
+ * row's class and -1/(K - 1) for the others; the entries of h sum to 0, so that <y, h> is
+ * K/(K - 1) h of the class. Returns the factor by which the loss changes. */
+static double real_round(boosting *b, const stump *s, ensemble *m) {
+  const size_t K = b->classes, n = b->set.rows;
+  const uint32_t *order = b->columns[s->column].order;
+  double *low = m->low + m->count * K, *high = m->high + m->count * K, *side = b->sums, total = 0;
+  memset(side, 0, 2 * K * sizeof *side);
+  for (size_t p = 0; p < n; p++)
+    side[(p < s->rows ? 0 : K) + b->class[order[p]]] += b->weights[order[p]];
+  for (size_t k = 0; k < 2 * K; k += K) { /* a stump that does not split leaves one side empty */
+    double *h = k == 0 ? low : high, *p = side + k, weight = 0, mean = 0;
+    for (size_t j = 0; j < K; j++)
+      weight += p[j];
+    for (size_t j = 0; j < K; j++)
+      mean += (h[j] = log(fmax(weight > 0 ? p[j] / weight : 1, DBL_EPSILON))) / (double)K;
+    for (size_t j = 0; j < K; j++)
+      h[j] = (double)(K - 1) * (h[j] - mean);
+  }
+  for (size_t p = 0; p < n; p++) {
+    double *w = &b->weights[order[p]];
+    *w *= exp(-(p < s->rows ? low : high)[b->class[order[p]]] / (double)(K - 1));
+    total += *w;
+  }
+  for (size_t i = 0; i < n; i++)
+    b->weights[i] /= total;
+  add_stump(m, s, 1);
+  return total;
+}
+
 /* Runs up to `count` rounds. Ends as converged when no stump is better than guessing, or when a
  * stump makes no error: with error 0 alpha would be infinite, so the stump gets weight 1. */
 static scl_status boost(boosting *b, const scl_problem *problem, size_t count, ensemble *m,
@@ -337,6 +335,10 @@ static scl_status boost(boosting *b, const scl_problem *problem, size_t count, e
   state_add(&kept, m->right, count * sizeof *m->right);
   state_add(&kept, m->threshold, count * sizeof *m->threshold);
   state_add(&kept, m->weight, count * sizeof *m->weight);
+  if (b->real) {
+    state_add(&kept, m->low, count * b->classes * sizeof *m->low);
+    state_add(&kept, m->high, count * b->classes * sizeof *m->high);
+  }
   out->outcome = SCL_OUTCOME_STOPPED;
   for (; t < count && out->outcome == SCL_OUTCOME_STOPPED; t++) {
     stump s;
@@ -346,12 +348,16 @@ static scl_status boost(boosting *b, const scl_problem *problem, size_t count, e
       status = problem->progress(problem, "stumps", (double)t / (double)count, loss, error);
     if (status == SCL_STATUS_OK) status = best_stump(b, &s, &least, error);
     if (status != SCL_STATUS_OK) return status;
-    if (!(least < chance - tie)) { /* no stump lowers the loss */
+    if (!b->real && !(least < chance - tie)) { /* no stump lowers the loss */
       out->outcome = SCL_OUTCOME_CONVERGED;
       break;
     }
     const double e = wrong_weight(b, &s);
-    if (e > 0) {
+    if (b->real) {
+      const double factor = real_round(b, &s, m);
+      loss *= factor;
+      if (!(e > 0) || !(factor < 1 - tie)) out->outcome = SCL_OUTCOME_CONVERGED;
+    } else if (e > 0) {
       const double alpha = log((1 - e) / e) + log(classes - 1);
       add_stump(m, &s, alpha);
       /* the mean of exp(-<y, f>/K): <y, f>/K rises by alpha (K-1)/K in rows that are right and
@@ -384,7 +390,7 @@ static scl_status boosting_reserve(boosting *b, scl_error *error) {
   b->weights = b->host->scratch(n * sizeof *b->weights);
   b->columns = b->host->scratch(d * sizeof *b->columns);
   b->totals = b->host->scratch(k * sizeof *b->totals);
-  b->sums = b->host->scratch(d * k * sizeof *b->sums);
+  b->sums = b->host->scratch((d + 1) * k * sizeof *b->sums); /* real_round takes 2 k */
   b->found = b->host->scratch(d * sizeof *b->found);
   if (b->columns != NULL) memset(b->columns, 0, d * sizeof *b->columns);
   if (b->class == NULL || b->weights == NULL || b->columns == NULL || b->totals == NULL ||
@@ -420,7 +426,7 @@ static scl_status boosting_prepare(boosting *b, const scl_problem *problem, scl_
 static scl_status fit(const void *instance, const scl_problem *problem, void **model,
                       scl_solution *out, scl_error *error) {
   const adaboost *self = instance;
-  boosting b = {.host = problem->host};
+  boosting b = {.host = problem->host, .real = self->form == FORM_REAL};
   if (problem->task != SCL_TASK_CLASSIFICATION)
     return b.host->fail(
         error, SCL_STATUS_UNSUPPORTED,
@@ -428,7 +434,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   ensemble *m = models_new(b.host, sizeof *m, error);
   if (m == NULL) return SCL_STATUS_NO_MEMORY;
   m->targets = problem->targets;
-  scl_status status = reserve_stumps(b.host, self->stumps, m, error);
+  scl_status status = reserve_stumps(b.host, self->stumps, b.real, m, error);
   if (status == SCL_STATUS_OK) status = boosting_prepare(&b, problem, error);
   if (status == SCL_STATUS_OK) status = boost(&b, problem, self->stumps, m, out, error);
   for (size_t j = 0; b.columns != NULL && j < b.set.cols; j++) {
@@ -463,15 +469,25 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
                          double *scores, ptrdiff_t stride, scl_error *error) {
   const scl_host *host = ((const adaboost *)instance)->base.host;
   const ensemble *m = model;
+  const size_t classes = m->targets == 1 ? 2 : m->targets;
   const double *x = rows->data;
   double *votes = host->scratch((m->targets + 1) * sizeof *votes);
   if (votes == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for the votes of a row");
   for (size_t i = 0; i < rows->rows; i++, x += rows->row_stride) {
+    double *out = scores + (ptrdiff_t)i * stride;
     memset(votes, 0, (m->targets + 1) * sizeof *votes);
-    for (size_t t = 0; t < m->count; t++)
-      votes[x[m->column[t]] <= m->threshold[t] ? m->left[t] : m->right[t]] += m->weight[t];
-    votes_to_scores(m, votes, scores + (ptrdiff_t)i * stride);
+    for (size_t t = 0; t < m->count; t++) {
+      const bool below = x[m->column[t]] <= m->threshold[t];
+      const double *h = m->low == NULL ? NULL : (below ? m->low : m->high) + t * classes;
+      for (size_t j = 0; h != NULL && j < classes; j++)
+        votes[j] += h[j];
+      if (h == NULL) votes[below ? m->left[t] : m->right[t]] += m->weight[t];
+    }
+    if (m->low == NULL)
+      votes_to_scores(m, votes, out);
+    else
+      memcpy(out, m->targets == 1 ? votes + 1 : votes, m->targets * sizeof *out);
   }
   return SCL_STATUS_OK;
 }
@@ -488,6 +504,11 @@ static scl_status save(const void *instance, const void *model, scl_archive *arc
   models_put(&w, "stumps.left", SCL_DTYPE_INT32, m->count, 0, m->left);
   models_put(&w, "stumps.right", SCL_DTYPE_INT32, m->count, 0, m->right);
   models_put(&w, "stumps.weight", SCL_DTYPE_FLOAT64, m->count, 0, m->weight);
+  if (m->low != NULL) {
+    const size_t sides = m->count * (m->targets == 1 ? 2 : m->targets);
+    models_put(&w, "stumps.low", SCL_DTYPE_FLOAT64, sides, 0, m->low);
+    models_put(&w, "stumps.high", SCL_DTYPE_FLOAT64, sides, 0, m->high);
+  }
   return w.status;
 }
 
@@ -502,6 +523,10 @@ static void get_model(const void *self, model_reader *r, size_t features, size_t
   m->left = models_get_places(r, "stumps.left", &m->count, 0, classes);
   m->right = models_get_places(r, "stumps.right", &m->count, 0, classes);
   m->weight = models_get(r, "stumps.weight", SCL_DTYPE_FLOAT64, &m->count, 0);
+  m->low = models_get_optional(r, "stumps.low", m->count * classes);
+  if (m->low == NULL) return;
+  size_t sides = m->count * classes;
+  m->high = models_get(r, "stumps.high", SCL_DTYPE_FLOAT64, &sides, 0);
 }
 MODELS_LOAD(ensemble)
 
@@ -521,14 +546,16 @@ static void cost(const void *instance, const scl_problem *problem, const double 
 
 const scl_plugin scullery_plugin = {
     .name = "adaboost",
-    .summary = "AdaBoost on decision stumps; several classes by SAMME",
+    .summary = "AdaBoost on decision stumps; several classes by SAMME or SAMME.R",
     .doc =
         "Each round adds the stump x_j <= s ? a : b with the least weighted error e, with\n"
         "alpha = log((1 - e)/e) + log(K - 1), and multiplies the weights of the rows that it\n"
         "gets wrong by exp(alpha). f_k = ((K-1)/K) sum_t alpha_t (K [h_t(x) = k] - 1). For two\n"
         "classes f = (1/2) sum_t alpha_t (+-1), and the mean of exp(-y f) descends (its value is\n"
         "in info().note). The row weights are the first weights. The search is exact, over all\n"
-        "splits of all columns. Scaling of columns changes nothing. Freund and Schapire 1997;\n"
-        "Zhu, Zou, Rosset and Hastie 2009.",
+        "splits of all columns. Scaling of columns changes nothing. form = \"real\": the stump of\n"
+        "the least Gini impurity adds (K - 1) (log p_k - mean log p) to f_k, p the shares of the\n"
+        "classes on the row's side (SAMME.R; real AdaBoost for two). Freund and Schapire 1997;\n"
+        "Friedman, Hastie and Tibshirani 2000; Zhu, Zou, Rosset and Hastie 2009.",
     MODELS_SOLVER,
     SCL_INSTANCE(adaboost, options)};
