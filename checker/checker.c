@@ -17,6 +17,7 @@ __attribute__((visibility("default"))) int luaopen_scullery_checker(lua_State *L
   scl_checker_open_sums(L);
   scl_checker_open_metric(L);
   scl_checker_open_loss(L);
+  scl_checker_open_reader(L);
   scl_checker_open_domain(L);
   return 1;
 }

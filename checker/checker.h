@@ -19,6 +19,7 @@ void scl_checker_open_at_once(lua_State *L);
 void scl_checker_open_sums(lua_State *L);
 void scl_checker_open_metric(lua_State *L);
 void scl_checker_open_loss(lua_State *L);
+void scl_checker_open_reader(lua_State *L);
 void scl_checker_open_domain(lua_State *L);
 
 #endif

@@ -2,14 +2,14 @@
 #
 # A plugin NAME.so of C or C++ files. Nothing but the plugin's symbol is visible; C is C11, C++ is C++20, where CMAKE_C_STANDARD or
 # CMAKE_CXX_STANDARD says nothing else; without a build type it is optimised. INSTALL installs it to Scullery_PLUGINS_DIR, to its
-# folder of that kind (sampler, nonlinearity, kernel, solver, transport, stage, metric or loss) where KIND says so.
+# folder of that kind (sampler, nonlinearity, kernel, solver, transport, stage, metric, loss or reader) where KIND says so.
 function(scullery_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 plugin "INSTALL" "KIND" "")
-  set(kinds sampler nonlinearity kernel solver transport stage metric loss)
+  set(kinds sampler nonlinearity kernel solver transport stage metric loss reader)
   if(NOT plugin_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "scullery_add_plugin(${name}): names no source file")
   elseif(plugin_KEYWORDS_MISSING_VALUES OR (DEFINED plugin_KIND AND NOT plugin_KIND IN_LIST kinds))
-    message(FATAL_ERROR "scullery_add_plugin(${name}): KIND takes sampler, nonlinearity, kernel, solver, transport, stage, metric or loss, and got '${plugin_KIND}'")
+    message(FATAL_ERROR "scullery_add_plugin(${name}): KIND takes sampler, nonlinearity, kernel, solver, transport, stage, metric, loss or reader, and got '${plugin_KIND}'")
   endif()
 
   add_library(${name} MODULE ${plugin_UNPARSED_ARGUMENTS})

@@ -331,12 +331,15 @@ end
 
 --- subject.use(component, seed[, rows = 300]): the component in a small run as users have it, on
 --- random rows: the features, the Gram matrix, the scores or the rows that come of it, or the
---- values of a metric. A transport has no rows: it opens a group, whose exchanges are checked.
+--- values of a metric. A transport has no rows: it opens a group, whose exchanges are checked. A
+--- reader reads its example.
 function subject.use(component, seed, rows)
   if component.kind == "transport" then
     return require("scullery_checker.transport.group").use(component, seed)
   elseif component.kind == "metric" then
     return require("scullery_checker.metric.cases").use(component, seed, rows or 300)
+  elseif component.kind == "reader" then
+    return require("scullery_checker.reader.files").use(component)
   end
   local X = core.randn{ rows or 300, 4, seed = seed }
   if component.kind == "loss" then return use_loss(component, X) end

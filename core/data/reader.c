@@ -6,54 +6,63 @@
 #include "data/files/file.h"
 #include "data/files/input.h"
 #include "data/number.h"
+#include "plugin/reader.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- the list */
+/* ---------------------------------------------------------------- which reader */
 
-static const scl_reader *const readers[] = {
-#ifdef SCULLERY_SQLITE
-    &scl_reader_sqlite,
-#endif
-    NULL};
+typedef struct search {
+  unsigned char first[SCL_READER_FIRST];
+  size_t size;
+  const scl_component *found;
+} search;
 
-const scl_reader *scl_reader_find(const char *name) {
-  for (size_t i = 0; readers[i] != NULL; i++)
-    if (strcmp(readers[i]->name, name) == 0) return readers[i];
-  return NULL;
+static void ask(void *context, scl_kind kind, const char *name, const char *path,
+                scl_plugin_origin origin) {
+  search *s = context;
+  const scl_component *reader;
+  (void)path, (void)origin;
+  if (kind != SCL_KIND_READER || s->found != NULL) return;
+  if (scl_registry_find(kind, name, &reader, NULL) == SCL_STATUS_OK &&
+      scl_reader_recognises(reader, s->first, s->size))
+    s->found = reader;
 }
 
-scl_status scl_reader_of(const char *path, const scl_reader **out, scl_error *error) {
-  enum { FIRST = 4096 };
-  unsigned char first[FIRST];
+scl_status scl_reader_of(const char *path, const scl_component **out, scl_error *error) {
+  search s = {.size = 0};
   scl_file file;
-  size_t got = 0, more = 1;
+  size_t more = 1;
   *out = NULL;
   SCL_TRY(scl_file_open_regular(path, &file, error));
   scl_status status = SCL_STATUS_OK;
-  while (status == SCL_STATUS_OK && got < FIRST && more > 0) {
-    status = scl_file_read(&file, first + got, FIRST - got, &more, error);
-    got += more;
+  while (status == SCL_STATUS_OK && s.size < SCL_READER_FIRST && more > 0) {
+    status = scl_file_read(&file, s.first + s.size, SCL_READER_FIRST - s.size, &more, error);
+    s.size += more;
   }
   scl_file_close(&file);
-  for (size_t i = 0; status == SCL_STATUS_OK && readers[i] != NULL; i++)
-    if (readers[i]->recognises(first, got)) *out = readers[i];
+  if (status == SCL_STATUS_OK) status = scl_registry_each(ask, &s, error);
+  *out = s.found;
   return status;
 }
 
 /* ---------------------------------------------------------------- text that is made */
 
-struct scl_reader_file {
-  const scl_reader *reader;
-  char *path, *name, *query, *table;
+struct scl_cell_file {
+  scl_instance *reader;
+  char *path, *name;
+  size_t *chosen; /* places of the columns that are read */
+  size_t columns;
+  scl_reader_column *column; /* theirs, with names of our own */
 };
 
 /* One pass over the rows. text: bytes [at, used) were not taken yet. */
 typedef struct pass {
-  const scl_reader *reader;
+  const scl_cell_file *source;
   void *file;
-  scl_cell *cells;
-  size_t columns;
+  bool apart; /* the reader gives the chosen columns alone */
+  uint64_t row;
   char *text;
   size_t at, used, room;
   bool ended;
@@ -75,77 +84,119 @@ static scl_status reserve(pass *p, size_t more, scl_error *error) {
 /* A text in quotes, those within doubled. */
 static scl_status add_text(pass *p, const char *text, size_t length, scl_error *error) {
   SCL_TRY(reserve(p, 2 * length + 3, error));
-  p->text[p->used++] = '"';
+  char *to = p->text + p->used;
+  *to++ = '"';
   for (size_t i = 0; i < length; i++) {
-    if (text[i] == '"') p->text[p->used++] = '"';
-    p->text[p->used++] = text[i];
+    if (text[i] == '"') *to++ = '"';
+    *to++ = text[i];
   }
-  p->text[p->used++] = '"';
+  *to++ = '"';
+  p->used = (size_t)(to - p->text);
   return SCL_STATUS_OK;
 }
 
-/* A missing cell is an empty field. */
-static scl_status add_cell(pass *p, const scl_cell *cell, scl_error *error) {
-  enum { NUMBER = 40 };
-  SCL_TRY(reserve(p, NUMBER, error));
-  switch (cell->kind) {
-  case SCL_CELL_TEXT:
-    return add_text(p, cell->text, cell->length, error);
-  case SCL_CELL_NUMBER:
-    p->used += scl_format_number(cell->number, false, p->text + p->used);
-    break;
-  case SCL_CELL_INTEGER:
-    p->used += (size_t)snprintf(p->text + p->used, NUMBER, "%lld", (long long)cell->integer);
-    break;
-  case SCL_CELL_MISSING: /* in quotes where it is alone, as an empty line is no row */
-    if (p->columns == 1) return add_text(p, "", 0, error);
-  }
-  return SCL_STATUS_OK;
+static scl_status refuse_cell(const pass *p, size_t j, const char *what, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: row %llu, column %zu (%s): %s", p->source->path,
+                  (unsigned long long)p->row + 1, p->source->chosen[j] + 1,
+                  p->source->column[j].name, what);
 }
 
-/* The character after field j. */
-static void end_field(pass *p, size_t j) { p->text[p->used++] = j + 1 < p->columns ? ',' : '\n'; }
+/* The text of row i's cell; a zero byte would end it for the readers of text. */
+static scl_status add_cell_text(pass *p, size_t j, const scl_column_cells *cells, size_t i,
+                                scl_error *error) {
+  const size_t place = cells->codes == NULL ? i : cells->codes[i];
+  if (cells->texts == NULL || (cells->codes != NULL && place >= cells->n_texts))
+    return refuse_cell(p, j, "the reader gives no text", error);
+  const scl_cell_text text = cells->texts[place];
+  if (text.length > 0 && memchr(text.bytes, 0, text.length) != NULL)
+    return refuse_cell(p, j, "a text with a zero byte: leave the column out", error);
+  return add_text(p, text.bytes, text.length, error);
+}
 
-static scl_status add_row(pass *p, scl_error *error) {
-  bool more = false;
-  SCL_TRY(p->reader->row(p->file, p->cells, &more, error));
-  p->ended = !more;
-  for (size_t j = 0; more && j < p->columns; j++) {
-    SCL_TRY(add_cell(p, &p->cells[j], error));
+static scl_status add_value(pass *p, size_t j, scl_cell_type type, const scl_column_cells *cells,
+                            size_t i, scl_error *error) {
+  char *to = p->text + p->used;
+  size_t length = 0;
+  if (type == SCL_CELL_FLOAT64) {
+    if (cells->numbers == NULL) return refuse_cell(p, j, "the reader gives no number", error);
+    p->used += scl_write_number(cells->numbers[i], to);
+    return SCL_STATUS_OK;
+  }
+  if (cells->integers == NULL) return refuse_cell(p, j, "the reader gives no number", error);
+  const int64_t number = cells->integers[i];
+  if (type == SCL_CELL_INT64) {
+    p->used += scl_write_integer(number, to);
+    return SCL_STATUS_OK;
+  }
+  if (type == SCL_CELL_DATE) length = scl_cell_write_date(number, to);
+  if (type == SCL_CELL_TIMESTAMP && cells->per_second > 0)
+    length = scl_cell_write_time(number, cells->per_second, to);
+  p->used += length;
+  return length > 0 ? SCL_STATUS_OK
+                    : refuse_cell(p, j, "a date outside of the years 1 to 9999", error);
+}
+
+/* A missing cell is an empty field, in quotes where it is alone, as an empty line is no row. */
+static scl_status add_cell(pass *p, size_t j, const scl_column_cells *cells, size_t i,
+                           scl_error *error) {
+  scl_cell_type type = p->source->column[j].type;
+  SCL_TRY(reserve(p, SCL_CELL_LONGEST + 1, error));
+  const bool missing = cells->missing != NULL && cells->missing[i];
+  if (!missing && type == SCL_CELL_ANY) {
+    if (cells->types == NULL) return refuse_cell(p, j, "the reader gives no type", error);
+    type = cells->types[i];
+  }
+  if (missing) {
+    if (p->source->columns == 1) SCL_TRY(add_text(p, "", 0, error));
+  } else if (type == SCL_CELL_TEXT) {
+    SCL_TRY(add_cell_text(p, j, cells, i, error));
     SCL_TRY(reserve(p, 1, error));
-    end_field(p, j);
+  } else {
+    SCL_TRY(add_value(p, j, type, cells, i, error));
   }
+  p->text[p->used++] = j + 1 < p->source->columns ? ',' : '\n';
   return SCL_STATUS_OK;
 }
 
-/* The names of the columns, which are the first line. */
-static scl_status begin_pass(pass *p, scl_error *error) {
-  const char *const *names;
-  SCL_TRY(p->reader->columns(p->file, &names, &p->columns, error));
-  p->cells = scl_allocate_zero((p->columns + 1) * sizeof *p->cells);
-  if (p->cells == NULL) return scl_fail_memory(error, p->columns * sizeof *p->cells, "a row");
-  for (size_t j = 0; j < p->columns; j++) {
-    SCL_TRY(add_text(p, names[j], strlen(names[j]), error));
-    SCL_TRY(reserve(p, 1, error));
-    end_field(p, j);
-  }
+static scl_status add_block(pass *p, scl_error *error) {
+  const scl_cell_file *source = p->source;
+  scl_row_block block;
+  SCL_TRY(scl_reader_rows(source->reader, p->file, &block, error));
+  p->ended = block.rows == 0;
+  for (size_t i = 0; i < block.rows; i++, p->row++)
+    for (size_t j = 0; j < source->columns; j++)
+      SCL_TRY(add_cell(p, j, &block.columns[p->apart ? j : source->chosen[j]], i, error));
   return SCL_STATUS_OK;
 }
 
 static void close_pass(void *made) {
   pass *p = made;
-  if (p->file != NULL) p->reader->close(p->file);
-  SCL_RELEASE(p->cells, p->text, p);
+  if (p->file != NULL) scl_reader_close(p->source->reader, p->file);
+  SCL_RELEASE(p->text, p);
+}
+
+static scl_status begin_pass(pass *p, scl_error *error) {
+  const scl_cell_file *source = p->source;
+  scl_reader_schema schema;
+  SCL_TRY(scl_reader_open(source->reader, source->path, &p->file, error));
+  SCL_TRY(scl_reader_get_schema(source->reader, p->file, &schema, error));
+  SCL_TRY(scl_reader_choose(source->reader, p->file, source->chosen, source->columns, &p->apart,
+                            error));
+  for (size_t j = 0; j < source->columns; j++) { /* the first line: names */
+    if (source->chosen[j] >= schema.columns)
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s changed while it was read", source->path);
+    SCL_TRY(add_text(p, source->column[j].name, strlen(source->column[j].name), error));
+    SCL_TRY(reserve(p, 1, error));
+    p->text[p->used++] = j + 1 < source->columns ? ',' : '\n';
+  }
+  return SCL_STATUS_OK;
 }
 
 static scl_status open_pass(void *context, void **made, scl_error *error) {
-  const scl_reader_file *file = context;
-  const scl_reader_options options = {file->query, file->table};
   pass *p = scl_allocate_zero(sizeof *p);
   if (p == NULL) return scl_fail_memory(error, sizeof *p, "a file");
-  p->reader = file->reader;
-  scl_status status = p->reader->open(file->path, &options, &p->file, error);
-  if (status == SCL_STATUS_OK) status = begin_pass(p, error);
+  p->source = context;
+  const scl_status status = begin_pass(p, error);
   if (status == SCL_STATUS_OK)
     *made = p;
   else
@@ -154,16 +205,13 @@ static scl_status open_pass(void *context, void **made, scl_error *error) {
 }
 
 static scl_status read_pass(void *made, void *to, size_t size, size_t *got, scl_error *error) {
-  enum { CHECK = 1024 };
   pass *p = made;
-  for (size_t rows = 0; p->used - p->at < size && !p->ended; rows++) {
-    if (p->at > 0 && rows == 0) {
-      memmove(p->text, p->text + p->at, p->used - p->at);
-      p->used -= p->at;
-      p->at = 0;
-    }
-    if (rows % CHECK == 0) SCL_TRY(scl_interrupt_check(error));
-    SCL_TRY(add_row(p, error));
+  while (p->used - p->at < size && !p->ended) {
+    memmove(p->text, p->text + p->at, p->used - p->at);
+    p->used -= p->at;
+    p->at = 0;
+    SCL_TRY(scl_interrupt_check(error));
+    SCL_TRY(add_block(p, error));
   }
   *got = p->used - p->at < size ? p->used - p->at : size;
   memcpy(to, p->text + p->at, *got);
@@ -175,48 +223,117 @@ static const scl_input_maker maker = {open_pass, read_pass, close_pass};
 
 /* ---------------------------------------------------------------- files */
 
-/* "d.sqlite: select ...", by which messages name the rows. */
-static char *name_of(const char *path, const scl_reader_options *o) {
-  const char *what = o->query != NULL ? o->query : o->table != NULL ? o->table : "rows";
-  const size_t bytes = strlen(path) + strlen(what) + 3;
-  char *name = scl_allocate(bytes);
-  if (name != NULL) (void)snprintf(name, bytes, "%s: %s", path, what);
+/* "d.sqlite: {query = 'select ...'}, columns a, b", by which messages name the rows, and which keeps
+ * files apart that are open at once. */
+static char *name_of(const scl_instance *reader, const char *path, const char *const *columns,
+                     size_t count) {
+  size_t room = 1;
+  for (size_t i = 0; i < reader->settings.count; i++) {
+    const char *word = reader->settings.values[i].word;
+    room += 400 + (word == NULL ? 0 : 2 * strlen(word));
+  }
+  size_t bytes = strlen(path) + room + 32, used = 0;
+  for (size_t j = 0; columns != NULL && j < count; j++)
+    bytes += strlen(columns[j]) + 2;
+  char *name = scl_allocate(bytes), *text = scl_allocate(room);
+  if (name != NULL && text != NULL) {
+    (void)scl_settings_text(&reader->settings, text, room);
+    used = scl_append(name, bytes, used, path);
+    used = scl_append(name, bytes, used, ": ");
+    used = scl_append(name, bytes, used, *text == 0 ? "rows" : text);
+    for (size_t j = 0; columns != NULL && j < count; j++) {
+      used = scl_append(name, bytes, used, j == 0 ? ", columns " : ", ");
+      used = scl_append(name, bytes, used, columns[j]);
+    }
+  }
+  scl_release(text);
   return name;
 }
 
-static char *copy_or_null(const char *text) { return text == NULL ? NULL : scl_copy_text(text); }
-
-scl_status scl_reader_file_create(const scl_reader *reader, const char *path,
-                                  const scl_reader_options *options, scl_reader_file **out,
-                                  scl_error *error) {
-  scl_reader_file *file = scl_allocate_zero(sizeof *file);
-  void *trial = NULL;
-  if (file == NULL) return scl_fail_memory(error, sizeof *file, "a file");
-  *file = (scl_reader_file){.reader = reader,
-                            .path = scl_copy_text(path),
-                            .name = name_of(path, options),
-                            .query = copy_or_null(options->query),
-                            .table = copy_or_null(options->table)};
-  scl_status status = SCL_STATUS_OK;
-  if (file->path == NULL || file->name == NULL || (options->query != NULL && file->query == NULL) ||
-      (options->table != NULL && file->table == NULL))
-    status = scl_fail_memory(error, sizeof *file, "a file");
-  if (status == SCL_STATUS_OK) status = open_pass(file, &trial, error);
-  if (status == SCL_STATUS_OK) {
-    close_pass(trial);
-    status = scl_input_announce(file->name, &maker, file, error);
+/* The place of a column by its name; SCL_STATUS_BAD_OPTION with some of the names. */
+static scl_status find_column(const char *path, const scl_reader_schema *schema, const char *name,
+                              size_t *place, scl_error *error) {
+  char list[300] = "";
+  size_t used = 0;
+  for (size_t j = 0; j < schema->columns; j++) {
+    if (strcmp(schema->column[j].name, name) == 0) {
+      *place = j;
+      return SCL_STATUS_OK;
+    }
+    used = scl_append(list, sizeof list, used, j == 0 ? "" : ", ");
+    used = scl_append(list, sizeof list, used, schema->column[j].name);
   }
-  if (status == SCL_STATUS_OK)
-    *out = file;
-  else
-    scl_reader_file_destroy(file);
+  return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s has no column '%.100s'; it has %s", path, name,
+                  list);
+}
+
+static scl_status choose(scl_cell_file *file, const scl_reader_schema *schema,
+                         const char *const *columns, size_t count, scl_error *error) {
+  file->columns = columns == NULL ? schema->columns : count;
+  file->chosen = scl_allocate_array(file->columns + 1, sizeof *file->chosen);
+  file->column = scl_allocate_zero((file->columns + 1) * sizeof *file->column);
+  if (file->chosen == NULL || file->column == NULL)
+    return scl_fail_memory(error, file->columns * sizeof *file->column, "columns");
+  for (size_t j = 0; j < file->columns; j++) {
+    file->chosen[j] = j;
+    if (columns != NULL)
+      SCL_TRY(find_column(file->path, schema, columns[j], &file->chosen[j], error));
+    for (size_t i = 0; columns != NULL && i < j; i++)
+      if (file->chosen[i] == file->chosen[j])
+        return scl_fail(error, SCL_STATUS_BAD_OPTION, "the column '%s' is asked for twice",
+                        columns[j]);
+    file->column[j] = schema->column[file->chosen[j]];
+    file->column[j].name = scl_copy_text(file->column[j].name);
+    if (file->column[j].name == NULL) return scl_fail_memory(error, 1, "a name");
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Opens the file once, for its columns. */
+static scl_status look(scl_cell_file *file, const char *const *columns, size_t count,
+                       scl_error *error) {
+  void *opened, *trial = NULL;
+  scl_reader_schema schema;
+  SCL_TRY(scl_reader_open(file->reader, file->path, &opened, error));
+  scl_status status = scl_reader_get_schema(file->reader, opened, &schema, error);
+  if (status == SCL_STATUS_OK) status = choose(file, &schema, columns, count, error);
+  scl_reader_close(file->reader, opened);
+  if (status == SCL_STATUS_OK) status = open_pass(file, &trial, error);
+  if (trial != NULL) close_pass(trial);
   return status;
 }
 
-const char *scl_reader_file_name(const scl_reader_file *file) { return file->name; }
+scl_status scl_cell_file_create(const scl_instance *reader, const char *path,
+                                const char *const *columns, size_t count, scl_cell_file **out,
+                                scl_error *error) {
+  scl_cell_file *file = scl_allocate_zero(sizeof *file);
+  if (file == NULL) return scl_fail_memory(error, sizeof *file, "a file");
+  file->reader = scl_instance_share((scl_instance *)reader);
+  file->path = scl_copy_text(path);
+  file->name = name_of(reader, path, columns, count);
+  scl_status status = file->path == NULL || file->name == NULL
+                          ? scl_fail_memory(error, sizeof *file, "a file")
+                          : look(file, columns, count, error);
+  if (status == SCL_STATUS_OK) status = scl_input_announce(file->name, &maker, file, error);
+  if (status == SCL_STATUS_OK)
+    *out = file;
+  else
+    scl_cell_file_destroy(file);
+  return status;
+}
 
-void scl_reader_file_destroy(scl_reader_file *file) {
+const char *scl_cell_file_name(const scl_cell_file *file) { return file->name; }
+
+const scl_reader_column *scl_cell_file_columns(const scl_cell_file *file, size_t *count) {
+  *count = file->columns;
+  return file->column;
+}
+
+void scl_cell_file_destroy(scl_cell_file *file) {
   if (file == NULL) return;
   scl_input_withdraw(file);
-  SCL_RELEASE(file->path, file->name, file->query, file->table, file);
+  for (size_t j = 0; file->column != NULL && j < file->columns; j++)
+    scl_release((char *)file->column[j].name);
+  scl_instance_release(file->reader);
+  SCL_RELEASE(file->path, file->name, file->chosen, file->column, file);
 }

@@ -1,61 +1,32 @@
-/* Readers of files whose rows are cells, such as a database's. Their rows reach every reader of
- * comma-separated text, whole and as a stream: the same rules find types, code categories and fill
- * missing values. */
+/* Files whose rows are cells, which plugins read (scullery/plugin/reader.h). Their rows reach every
+ * reader of comma-separated text, whole and as a stream: the same rules find types, code categories
+ * and fill missing values. */
 #ifndef SCULLERY_READER_H
 #define SCULLERY_READER_H
 
-#include "base/memory.h"
+#include "plugin/instance.h"
 
-typedef enum scl_cell_kind {
-  SCL_CELL_MISSING = 0,
-  SCL_CELL_NUMBER,
-  SCL_CELL_INTEGER,
-  SCL_CELL_TEXT
-} scl_cell_kind;
-
-typedef struct scl_cell {
-  scl_cell_kind kind;
-  double number;
-  int64_t integer;
-  const char *text; /* UTF-8, `length` bytes, until the next row */
-  size_t length;
-} scl_cell;
-
-/* What is read of a file; both may be NULL. */
-typedef struct scl_reader_options {
-  const char *query, *table;
-} scl_reader_options;
-
-typedef struct scl_reader {
-  const char *name;
-  /* Whether a file that begins with these bytes is of the format. */
-  bool (*recognises)(const unsigned char *first, size_t size);
-  /* Open a file for reading alone; *file is the reader's own, used on one thread at a time. */
-  scl_status (*open)(const char *path, const scl_reader_options *options, void **file,
-                     scl_error *error);
-  /* The names of the columns, until `close`. */
-  scl_status (*columns)(void *file, const char *const **names, size_t *count, scl_error *error);
-  /* The next row, a cell for each column; *more = false after the last. */
-  scl_status (*row)(void *file, scl_cell *cells, bool *more, scl_error *error);
-  void (*close)(void *file);
-} scl_reader;
-
-/* The reader of that name, or NULL. */
-const scl_reader *scl_reader_find(const char *name);
-/* The reader that recognises a file by its first bytes, or NULL. SCL_STATUS_IO: it cannot be
- * read. */
-scl_status scl_reader_of(const char *path, const scl_reader **out, scl_error *error);
+/* The reader that recognises a file by its first bytes, or NULL. One that cannot be loaded is passed
+ * over. SCL_STATUS_IO: the file cannot be read. */
+scl_status scl_reader_of(const char *path, const scl_component **out, scl_error *error);
 
 /* A file whose rows can be read under `name` as comma-separated text (data/files/input.h), with a
  * first line of names, until it is released. The file is opened once here, so that what is wrong
- * with it is said at once. */
-typedef struct scl_reader_file scl_reader_file;
-scl_status scl_reader_file_create(const scl_reader *reader, const char *path,
-                                  const scl_reader_options *options, scl_reader_file **out,
-                                  scl_error *error);
-const char *scl_reader_file_name(const scl_reader_file *file);
-void scl_reader_file_destroy(scl_reader_file *file);
+ * with it is said at once. `columns`: the names of those that are read, in this order; NULL: all. */
+typedef struct scl_cell_file scl_cell_file;
+scl_status scl_cell_file_create(const scl_instance *reader, const char *path,
+                                const char *const *columns, size_t count, scl_cell_file **out,
+                                scl_error *error);
+const char *scl_cell_file_name(const scl_cell_file *file);
+/* The names and types of the columns that are read, until the file is released. */
+const scl_reader_column *scl_cell_file_columns(const scl_cell_file *file, size_t *count);
+void scl_cell_file_destroy(scl_cell_file *file);
 
-extern const scl_reader scl_reader_sqlite; /* where the build had its header */
+/* What the text of a cell that is not missing is: `to` has room for SCL_CELL_LONGEST bytes. Returns
+ * its length; 0: no text stands for the number (a date before the year 1 or after 9999, an
+ * infinity). */
+enum { SCL_CELL_LONGEST = 48 };
+size_t scl_cell_write_date(int64_t days, char *to);
+size_t scl_cell_write_time(int64_t time, int64_t per_second, char *to);
 
 #endif

@@ -20,7 +20,7 @@ static scl_kind check_kind(lua_State *L, int place) {
   if (!scl_kind_find(name, &kind))
     luaL_error(L,
                "unknown kind of plugin '%s'; there are sampler, nonlinearity, kernel, solver, "
-               "transport, stage, metric, loss",
+               "transport, stage, metric, loss, reader",
                name);
   return kind;
 }

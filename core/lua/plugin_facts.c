@@ -124,12 +124,21 @@ static void set_loss(lua_State *L, const void *vtable) {
   scl_lua_set_boolean(L, "amended", table->facts != NULL);
 }
 
+/* format: what its files are; whether it chooses columns, and begins at parts. */
+static void set_reader(lua_State *L, const void *vtable) {
+  const scl_reader *table = vtable;
+  scl_lua_set_text(L, "format", table->format);
+  scl_lua_set_boolean(L, "chooses_columns", table->choose != NULL);
+  scl_lua_set_boolean(L, "seeks", table->seek != NULL);
+}
+
 /* By kind. A kind without a row has the fields that all kinds have. */
 static void (*const set_table[SCL_KINDS])(lua_State *L, const void *vtable) = {
     [SCL_KIND_SAMPLER] = set_sampler,     [SCL_KIND_NONLINEARITY] = set_nonlinearity,
     [SCL_KIND_KERNEL] = set_kernel,       [SCL_KIND_SOLVER] = set_solver,
     [SCL_KIND_TRANSPORT] = set_transport, [SCL_KIND_STAGE] = set_stage,
     [SCL_KIND_METRIC] = set_metric,       [SCL_KIND_LOSS] = set_loss,
+    [SCL_KIND_READER] = set_reader,
 };
 
 /* abilities = the ids that the descriptor lists; and of a nonlinearity that declares its facts,

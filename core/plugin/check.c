@@ -295,6 +295,15 @@ static scl_status check_loss(const scl_plugin *plugin, const void *vtable, scl_e
                   "it takes neither numbers nor classes as targets (member 'targets')");
 }
 
+/* The words for its files stand in sentences. */
+static scl_status check_reader(const scl_plugin *plugin, const void *vtable, scl_error *error) {
+  const scl_reader *table = vtable;
+  (void)plugin;
+  if (table->format != NULL && *table->format != 0) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                  "it does not say what its files are (member 'format'), such as \"a CSV file\"");
+}
+
 /* A transport has no conditions beyond its required slots. */
 static scl_status check_nothing(const scl_plugin *plugin, const void *vtable, scl_error *error) {
   (void)plugin, (void)vtable, (void)error;
@@ -330,7 +339,8 @@ static scl_status (*const checks[SCL_KINDS])(const scl_plugin *plugin, const voi
     [SCL_KIND_SAMPLER] = check_sampler,   [SCL_KIND_NONLINEARITY] = check_nonlinearity,
     [SCL_KIND_KERNEL] = check_kernel,     [SCL_KIND_SOLVER] = check_solver,
     [SCL_KIND_TRANSPORT] = check_nothing, [SCL_KIND_STAGE] = check_stage,
-    [SCL_KIND_METRIC] = check_metric,     [SCL_KIND_LOSS] = check_loss};
+    [SCL_KIND_METRIC] = check_metric,     [SCL_KIND_LOSS] = check_loss,
+    [SCL_KIND_READER] = check_reader};
 
 /* Check the table of the plugin's kind. A table of an older plugin is shorter: the members that it
  * does not have are read as zero. */
@@ -344,6 +354,7 @@ static scl_status check_vtable(const scl_plugin *plugin, scl_error *error) {
     scl_stage stage;
     scl_metric metric;
     scl_loss loss;
+    scl_reader reader;
   } room;
   const scl_table_rule *rule = scl_rule_of_kind(plugin->kind);
   const scl_status status = scl_table_check(rule, plugin->vtable, error);

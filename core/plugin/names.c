@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-static const char *const kind_names[SCL_KINDS] = {"sampler",   "nonlinearity", "kernel", "solver",
-                                                  "transport", "stage",        "metric", "loss"};
+static const char *const kind_names[SCL_KINDS] = {"sampler", "nonlinearity", "kernel",
+                                                  "solver",  "transport",    "stage",
+                                                  "metric",  "loss",         "reader"};
 
 const char *scl_kind_name(scl_kind kind) {
   return (unsigned)kind < SCL_KINDS ? kind_names[kind] : "component";

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 
 /* Kinds that this host knows. */
-enum { SCL_KINDS = 8 };
+enum { SCL_KINDS = 9 };
 
 /* Where a component comes from: the folders of the search (folders.h), a path that was given, the
  * cache of compiled sources, or a script that defined it. */
@@ -39,7 +39,8 @@ typedef struct scl_component {
 /* "built in", "user's folder", "SCULLERY_PLUGIN_PATH", "loaded by path", "compiled",
  * "defined in Lua". */
 const char *scl_plugin_origin_name(scl_plugin_origin origin);
-/* "sampler", "nonlinearity", "kernel", "solver", "transport", "stage", "metric", "loss". */
+/* "sampler", "nonlinearity", "kernel", "solver", "transport", "stage", "metric", "loss",
+ * "reader". */
 const char *scl_kind_name(scl_kind kind);
 /* The kind by its name; false when there is none. */
 bool scl_kind_find(const char *name, scl_kind *out);

@@ -30,6 +30,10 @@ static const scl_table_rule of_kinds[SCL_KINDS] = {
                          .either = {SLOT(scl_metric, row), SLOT(scl_metric, measure)}},
     [SCL_KIND_LOSS] = {TABLE(scl_loss, SCL_LEAST_LOSS),
                        .required = {SLOT(scl_loss, value), SLOT(scl_loss, slope)}},
+    [SCL_KIND_READER] = {TABLE(scl_reader, SCL_LEAST_READER),
+                         .required = {SLOT(scl_reader, recognises), SLOT(scl_reader, open),
+                                      SLOT(scl_reader, schema), SLOT(scl_reader, rows),
+                                      SLOT(scl_reader, close)}},
 };
 
 enum {

@@ -35,6 +35,7 @@ local sc = {
     kernel = component.group "kernel", solver = component.group "solver",
     transport = component.group "transport", stage = component.group "stage",
     metric = component.group "metric", loss = component.group "loss",
+    reader = component.group "reader",
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
     add_bias = stages.add_bias, select = stages.select, pca = stages.pca,

@@ -207,7 +207,8 @@ The texts that `help()` shows at the prompt, as pages.
 - [objects.md](objects.md): data sets, pipelines, features, matrices, figures and their methods
 - [samplers.md](samplers.md), [nonlinearities.md](nonlinearities.md), [kernels.md](kernels.md),
   [solvers.md](solvers.md), [losses.md](losses.md), [stages.md](stages.md),
-  [transports.md](transports.md), [metrics.md](metrics.md): every plugin with its options
+  [transports.md](transports.md), [metrics.md](metrics.md), [readers.md](readers.md): every plugin
+  with its options
 - [command.md](command.md): the command line and the environment variables
 ]]
 
@@ -226,6 +227,7 @@ function reference.pages(source, binary)
     ["reference/losses.md"] = plugins_page("loss", "Losses"),
     ["reference/transports.md"] = plugins_page("transport", "Transports"),
     ["reference/metrics.md"] = plugins_page("metric", "Metrics"),
+    ["reference/readers.md"] = plugins_page("reader", "Readers"),
     ["reference/command.md"] = command_page(binary),
     ["scullery.1"] = require("documentation.manual").page(binary, sc.version),
   }

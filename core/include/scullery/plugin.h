@@ -2,7 +2,7 @@
  *
  * One shared object exports one symbol, `scullery_plugin` (or `scullery_plugins`, a list), and
  * hides all others. A plugin is a sampler, a nonlinearity, a kernel, a solver, a transport, a row
- * stage, a metric or a loss. It describes itself in tables of data and functions. The host checks
+ * stage, a metric, a loss or a reader. It describes itself in tables of data and functions. The host checks
  * these tables before it calls a function, and refuses a faulty plugin with a sentence that names
  * the fault.
  *
@@ -12,8 +12,8 @@
  *   plugin/host.h          what the host does for plugins (random.h, algebra.h)
  *   plugin/parameters.h    parameter spaces and distributions
  *   plugin/rows.h          blocks of rows
- *   plugin/sampler.h, nonlinearity.h, kernel.h, solver.h, transport.h, stage.h, metric.h, loss.h
- *                          the table of each kind, and its abilities
+ *   plugin/sampler.h, nonlinearity.h, kernel.h, solver.h, transport.h, stage.h, metric.h, loss.h,
+ *   reader.h               the table of each kind, and its abilities
  *   plugin/descriptor.h    the descriptor, which the symbol is
  *   plugin/entry.h         an optional symbol: functions called when an object is loaded
  *
@@ -51,6 +51,7 @@
 #include "plugin/nonlinearity.h"
 #include "plugin/option.h"
 #include "plugin/parameters.h"
+#include "plugin/reader.h"
 #include "plugin/rows.h"
 #include "plugin/sampler.h"
 #include "plugin/solver.h"

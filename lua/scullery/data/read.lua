@@ -14,9 +14,11 @@ local HEAD = 4096 -- bytes by which a format is known
 
 -- Files that are known and not read: what a message says.
 local others = {
-  { "PAR1", "a Parquet file, which is not read: DuckDB or pandas write it as CSV" },
-  { "ARROW1", "an Arrow file, which is not read: pyarrow or pandas write it as CSV" },
-  { "\x89HDF", "an HDF5 file, which is not read: h5py and numpy.savez write its arrays as .npz" },
+  { "PAR1", "a Parquet file, and there is no plugin that reads it" },
+  { "ARROW1", "an Arrow file, and there is no plugin that reads it" },
+  { "\x89HDF", "an HDF5 file, and this build has no reader of these: build it with libhdf5-dev" },
+  { "SQLite format 3\0", "a database of SQLite, and this build has no reader of these: build it \z
+    with libsqlite3-dev" },
   { "BZh91AY&SY", "compressed by bzip2, which is not read: bunzip2 unpacks it" },
   { "\xFD7zXZ", "compressed by xz, which is not read: unxz unpacks it" },
   { "\x28\xB5\x2F\xFD", "compressed by zstd, which is not read: unzstd unpacks it" },
@@ -43,21 +45,11 @@ local function check_zip(path, head)
   end
 end
 
--- The name of the format that a file has by its first bytes.
+-- The name of the format that a file has by its first bytes, and the name of the plugin that reads
+-- it where that is one.
 local function format_of(path)
-  local database = core.reader_of(path)
-  if database then return database end
   local head = core.read_head(path, HEAD)
-  for _, other in ipairs(others) do
-    if head:sub(1, #other[1]) == other[1] then
-      error(("%s is %s"):format(path, other[2]), 0)
-    end
-  end
-  if head:find "^SQLite format 3\0" then
-    error(("%s is a database of SQLite, and this build has no reader of these: build it with \z
-      libsqlite3-dev"):format(path), 0)
-  end
-  if head:find('^........{"') and head:find("__metadata__", 1, true) then
+  if head:find '^........{"' and head:find("__metadata__", 1, true) then
     error(("%s is a saved model: sc.load(path) reads it"):format(path), 0)
   end
   if head:find "^\x93NUMPY" then return "npy" end
@@ -67,48 +59,91 @@ local function format_of(path)
   end
   if head:find "^\0\0[\8\9\11-\14][\1-\4]" then return "idx" end
   if head:find "^%%%%MatrixMarket" then return "matrix_market" end
+  local reader = core.reader_of(path)
+  if reader then return nil, reader end
+  for _, other in ipairs(others) do
+    if head:sub(1, #other[1]) == other[1] then
+      error(("%s is %s"):format(path, other[2]), 0)
+    end
+  end
   return is_libsvm(head) and "libsvm" or "csv"
 end
 
 -- ------------------------------------------------------------ rows of a reader
 
-local text = { type = "string" }
-local own = options.declare("data.read", { query = text, table = text })
-
 local held = setmetatable({}, { __mode = "k" }) -- the source of a stream -> the handle of its file
 
+-- The reader of that name with those of the options that it declares, and the other options, of
+-- which `select` is kept.
+local function take_reader(name, given)
+  local mine, rest, declared = {}, {}, {}
+  for _, option in ipairs(core.plugin_info("reader", name).options) do
+    declared[option.name] = true
+  end
+  for option, value in pairs(given) do
+    if declared[option] then mine[option] = value else rest[option] = value end
+  end
+  return core.instance("reader", name, mine), rest, declared
+end
+
+--- read.open(path, given): the rows of a file that a plugin reads, as text with a first line of
+--- names: the name under which they are read, and a handle while which lives they are; given: the
+--- options of the plugin, and select = the names of the columns. nil where no plugin reads it.
+function read.open(path, given)
+  local name = core.reader_of(path)
+  if not name then return nil end
+  local reader, rest = take_reader(name, given)
+  local file, announced, names = core.reader_file(reader, path, rest.select)
+  return announced, file, names
+end
+
 -- csv.read, whose sentences are about the options of sc.data.read here.
-local function read_csv(path, given)
+local function read_csv(path, given, declared)
   local ok, result = pcall(csv.read, path, given)
   if ok then return result end
   if type(result) ~= "string" then error(result, 0) end
   result = options.plain(result):gsub("^data%.csv: ", "")
-  error(result:find "^unknown option" and result .. ", query, table" or result, 0)
+  local names = { "select" }
+  for name in pairs(declared) do names[#names + 1] = name end
+  table.sort(names)
+  error(result:find "^unknown option" and result .. ", " .. table.concat(names, ", ") or result, 0)
 end
 
 -- Rows of a reader's file as a data set, by the rules of comma-separated text.
 local function from_reader(name, path, given)
-  local mine, rest = {}, {}
-  for option, value in pairs(given) do
-    if own[option] then mine[option] = value else rest[option] = value end
-  end
-  mine = options.check("data.read", mine, own, 0)
-  if mine.query and mine.table then
-    error("options 'query' and 'table' were both given: a query names its tables", 0)
-  end
+  local reader, rest, declared = take_reader(name, given)
   if rest.header ~= nil or rest.separator ~= nil then
-    error("options 'header' and 'separator' are for text, and columns of a database have names", 0)
+    error("options 'header' and 'separator' are for text, and the columns of this file have names",
+      0)
   end
-  local file, announced = core.reader_file(name, path, mine)
+  local file, announced = core.reader_file(reader, path, rest.select)
   local _ <close> = not rest.stream and file or nil
-  rest.header, rest.separator = true, ","
-  local ds = read_csv(announced, rest)
+  rest.header, rest.separator, rest.select = true, ",", nil
+  local ds = read_csv(announced, rest, declared)
   if ds.source then
     held[ds.source] = file
     ds.files = { path }
   end
   dataset.set_origin(ds, { call = "read", arguments = { path, given } })
   return ds
+end
+
+-- Raises an error for options of readers, which a file of another format was given.
+local function refuse_options_of_readers(path, given, format)
+  local what = format == "csv" and "text" or "a file of the format " .. format
+  if given.select ~= nil then
+    error(("option 'select' is for files that a plugin reads, and %s is %s: option 'skip' leaves \z
+      columns out"):format(path, what), 0)
+  end
+  for _, entry in ipairs(core.plugin_list()) do
+    local ok, info = pcall(core.plugin_info, entry.kind, entry.name)
+    for _, option in ipairs(ok and entry.kind == "reader" and info.options or {}) do
+      if given[option.name] ~= nil then
+        error(("option '%s' is for %s, and %s is %s"):format(option.name,
+          core.plugin_facts("reader", entry.name).format, path, what), 0)
+      end
+    end
+  end
 end
 
 -- ------------------------------------------------------------ the function
@@ -127,26 +162,28 @@ local function read_any(path, given)
   if given ~= nil and (type(given) ~= "table" or getmetatable(given)) then
     error("takes a table of named options, and got " .. options.show(given), 0)
   end
-  local format = format_of(path)
-  if not formats[format] then return from_reader(format, path, given or {}) end
-  if given and (given.query or given.table) then
-    error(("options 'query' and 'table' are for databases, and %s is %s"):format(path,
-      format == "csv" and "text" or "a file of the format " .. format), 0)
+  local format, reader = format_of(path)
+  if reader then return from_reader(reader, path, given or {}) end
+  local ok, result = pcall(formats[format], path, given)
+  if ok then return result end
+  if type(result) == "string" and result:find("unknown option", 1, true) then
+    refuse_options_of_readers(path, given, format)
   end
-  return formats[format](path, given)
+  error(result, 0)
 end
 
 --- sc.data.read(path[, { ... }]): what a file holds, by the format that its first bytes tell: CSV,
---- LIBSVM, NPY, NPZ, IDX and Matrix Market, plain or gzip, and databases of SQLite. Options are
---- those of sc.data.csv, .libsvm, .npy, .npz, .idx and .matrix_market, and so is the result: a data
---- set, or a matrix where there are no labels. A text that is not LIBSVM's is read as CSV.
+--- LIBSVM, NPY, NPZ, IDX and Matrix Market, plain or gzip, and what plugins read (help(sc.reader)):
+--- Parquet, Arrow, SQLite and HDF5. Options are those of sc.data.csv, .libsvm, .npy, .npz, .idx and
+--- .matrix_market, and so is the result: a data set, or a matrix where there are no labels. A text
+--- that is not LIBSVM's is read as CSV.
 ---
---- Of a database, with the options of sc.data.csv (target, like, stream, ...):
----   query   a statement of SQL that gives the rows: "select a, b, y from t where a > 0"
----   table   the name of a table or view, all of whose rows are read
---- Without them the only table is read. The database is opened for reading alone, and a query that
---- does more than read is refused. Columns become numbers as those of CSV do: NULL is a missing
---- value, and a column with texts becomes one 0/1 column for each.
+--- Of a file that a plugin reads, with the options of sc.data.csv (target, like, stream, ...) and
+--- of the plugin (the query of a database, the name of a table):
+---   select   the names of the columns that are read; others are not touched
+--- Columns become numbers as those of CSV do: NULL and NaN are missing values, dates and times are
+--- days since 1970, and a column with texts becomes one 0/1 column for each. Files are opened for
+--- reading alone.
 function read.read(path, given) return options.guard("data.read", 1, read_any, path, given) end
 
 return read

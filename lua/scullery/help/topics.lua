@@ -26,6 +26,7 @@ Scullery: learning with random features. sc is the library; names complete with 
   sc.stage       row stages, which change rows before features, or the features
   sc.metric      scores of predictions          score = "mcc"; sc.metrics has the built-in ones
   sc.loss        what such a solver minimises   sc.solver.NAME{ loss = sc.loss.NAME{} }
+  sc.reader      files that plugins read       sc.data.read("t.parquet"), sc.data.read("t.arrow")
   sc.transport   what joins the processes of one script (scullery --processes N)
   sc.load        what p:save(path) wrote        sc.load("model.safetensors")
   sc.experiment  results that survive a kill    sc.experiment{ name =, cells =, run = }
@@ -131,8 +132,9 @@ local function group_text(kind)
     end
   end
   local more = kind == "transport" and "They join the processes of one script: scullery \z
-    --processes N, or --transport NAME{...}." or ("sc.%s.define makes one of Lua \z
-    functions."):format(kind)
+    --processes N, or --transport NAME{...}." or kind == "reader" and "sc.data.read(path) takes \z
+    the one that knows the file by its first bytes, with its options." or ("sc.%s.define makes \z
+    one of Lua functions."):format(kind)
   return listing(("sc.%s: plugins of this kind; help(sc.%s.NAME) tells more. %s"):format(kind,
     kind, more), rows)
 end

@@ -21,6 +21,7 @@ local abouts = {
   stage = "columns cut to their mean +- some standard deviations",
   metric = "the focal loss of probabilities",
   loss = "the logarithm of the hyperbolic cosine",
+  reader = "tables of float32 in a file of a few bytes of names and then numbers",
 }
 
 -- How the README says that a component is found once it is installed, and without that.
@@ -30,6 +31,8 @@ local placed = {
   transport = "Every script of yours then runs with it by `scullery --transport my_plugin \z
     SCRIPT.lua`. Without installing it, the folder that it\nlies in has to be searched: \z
     `SCULLERY_PLUGIN_PATH=$PWD/build scullery --transport my_plugin SCRIPT.lua`.",
+  reader = "`sc.data.read(path)` then reads every file that it recognises. Without installing it, \z
+    a script loads it by its path:\n`sc.plugin.load \"build/my_plugin.so\"`.",
 }
 
 local languages = {
@@ -66,7 +69,7 @@ local function check_free(kind, name)
       fail("there is a built-in %s '%s'; give another name", kind, name)
     end
   end
-  if name == "define" and kind ~= "transport" then
+  if name == "define" and kind ~= "transport" and kind ~= "reader" then
     fail("sc.%s.define is there already, and defines a %s in Lua; give another name", kind, kind)
   end
   if targets[name] then

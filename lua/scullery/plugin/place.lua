@@ -85,7 +85,8 @@ local function put(targets, list, bytes)
         found))
     else
       local use = one.kind == "transport" and "scullery --transport %s"
-        or "sc." .. one.kind .. ".%s{}"
+        or one.kind == "reader" and "sc.data.read(path), which asks %s" or "sc." .. one.kind
+        .. ".%s{}"
       say(("  use it as %s; help(sc.%s.%s) describes it"):format(use:format(one.name), one.kind,
         one.name))
     end

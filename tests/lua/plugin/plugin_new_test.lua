@@ -71,8 +71,8 @@ function TestTheTextsHoldWhatTheyShould()
     lu.assertNotNil(loadfile(path .. "/test_of_mine.lua"))
     local use = read(path .. "/README.md"):match "```lua\n(.-)```"
     lu.assertNotNil(load(use), use)
-    lu.assertStrContains(use, (kind == "transport" and "--transport 'of_mine{" or "sc." .. kind
-      .. ".of_mine{"))
+    lu.assertStrContains(use, (kind == "transport" and "--transport 'of_mine{"
+      or kind == "reader" and "sc.data.read(" or "sc." .. kind .. ".of_mine{"))
     local opening = read(path .. "/of_mine." .. ending):match "^/%*(.-)%*/\n#%l"
     lu.assertNotNil(opening, "no comment before the code")
     lu.assertStrContains(opening, " = ")

@@ -121,7 +121,8 @@ enum {
   SCL_KIND_TRANSPORT,
   SCL_KIND_STAGE,
   SCL_KIND_METRIC,
-  SCL_KIND_LOSS
+  SCL_KIND_LOSS,
+  SCL_KIND_READER
 };
 typedef int32_t scl_kind;
 

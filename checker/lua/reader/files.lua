@@ -1,0 +1,55 @@
+--- Files of readers: their examples, and what is read of them.
+local components = require "scullery.compose.component"
+local core = require "scullery_checker.core"
+
+local files = {}
+
+function files.bytes(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
+end
+
+function files.write(path, bytes)
+  local file <close> = assert(io.open(path, "wb"))
+  assert(file:write(bytes))
+end
+
+--- files.with_example(instance, f): calls f(path, instance) with an example that the reader writes;
+--- false where it writes none.
+function files.with_example(instance, f)
+  local path = os.tmpname()
+  os.remove(path)
+  local ok, made = pcall(core.reader_example, instance, path)
+  local done, said = true, nil
+  if ok and made then done, said = pcall(f, path, instance) end
+  os.remove(path)
+  if not ok then error(made, 0) end
+  if not done then error(said, 0) end
+  return made
+end
+
+--- files.rest(file): the rows of an open file that were not read yet.
+function files.rest(file)
+  local all = {}
+  for rows in core.reader_rows, file do table.move(rows, 1, #rows, #all + 1, all) end
+  return all
+end
+
+--- files.rows(instance, path): all rows, lists of texts, and the names of the columns.
+function files.rows(instance, path)
+  local file <close>, names = core.reader_open(instance, path)
+  return files.rest(file), names
+end
+
+--- files.use(component): the bytes of the cells of the example as a matrix of one row.
+function files.use(component)
+  local instance, bytes = components.instance(component), { 0 }
+  files.with_example(instance, function(path)
+    for _, row in ipairs((files.rows(instance, path))) do
+      table.move({ table.concat(row, "|"):byte(1, -1) }, 1, 1000, #bytes + 1, bytes)
+    end
+  end)
+  return core.matrix{ bytes }
+end
+
+return files
