@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 
 # What is needed, in one place.
 build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.4 libopenblas-pthread-dev librandom123-dev libsleef-dev libedit-dev
-  libcjson-dev libcurl4-openssl-dev libmd-dev libsqlite3-dev zlib1g-dev lua-argparse)
+  libcjson-dev libcurl4-openssl-dev libmd-dev libsqlite3-dev libsnappy-dev libzstd-dev liblz4-dev libhdf5-dev zlib1g-dev lua-argparse)
 picture_packages=(gnuplot-nox fonts-dejavu-core) # for SVG, PNG and PDF; everything else works without
 test_packages=(lua-unit lua-check clang-format valgrind python3-ipykernel python3-nbclient python3-pexpect python3-pyte)
 package_packages=(clang luarocks dpkg-dev groff-base) # for tests of packages and of the headers, which are skipped without; in CI alone

@@ -21,7 +21,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
-# What is linked is found by dpkg-shlibdeps; OpenBLAS, libcurl, SQLite and Lua files are loaded when they are needed.
+# What is linked is found by dpkg-shlibdeps; OpenBLAS, libcurl, the libraries of readers of files and Lua files are loaded when they are needed.
 find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
 if(DPKG_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
@@ -31,6 +31,6 @@ else()
   set(linked "libc6, libcjson1, libedit2, liblua5.4-0, libmd0, libsleef3, zlib1g, ")
 endif()
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "${linked}libopenblas0, lua-argparse")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox, libcurl4, libsqlite3-0")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox, libcurl4, libsqlite3-0, libsnappy1v5, libzstd1, liblz4-1")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "lua5.4, fonts-dejavu-core, gcc, cmake, pkg-config, python3-ipykernel, python3-sklearn")
 include(CPack)

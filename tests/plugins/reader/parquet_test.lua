@@ -1,0 +1,119 @@
+-- Parquet files of DuckDB, hyparquet-writer and parquet-wasm, whose cells follow from the row.
+local source = os.getenv "SCULLERY_SOURCE" or "."
+package.path = source .. "/tests/helpers/?.lua;" .. package.path
+local core = require "scullery.core"
+local lu = require "luaunit"
+local sc = require "scullery"
+local support = require "support"
+
+local fails = support.fails
+local folder = source .. "/tests/fuzz/seeds/read_parquet/"
+local there = core.reader_of(folder .. "int96") ~= nil
+
+local function read(name, select, more)
+  local given = { target = false, quiet = true, select = select }
+  for option, value in pairs(more or {}) do given[option] = value end
+  return sc.data.read(folder .. name, given)
+end
+
+local DAY <const> = 86400
+local N <const> = 12
+
+-- What each column holds in row i, from 0; nil: missing.
+local columns = {
+  i = function(i) return i end,
+  l = function(i) return i * 1234567891 end,
+  d = function(i) return i * 0.1 end,
+  f = function(i) return i * 0.25 end,
+  n = function(i) if i % 4 ~= 1 then return i * 0.5 end end,
+  b = function(i) return i % 2 == 0 and 1 or 0 end,
+  day = function(i) return 18320 + i end, -- 2020-02-28
+  ts = function(i) return 18262 + (i * 61 + 0.5) / DAY end,
+  dec = function(i) return i / 100 end,
+  dec38 = function(i) return -i * 100001 / 100 end,
+}
+
+local function check(ds, names)
+  for j, name in ipairs(names) do
+    for i = 0, N - 1 do
+      local wanted = columns[name](i)
+      if wanted then
+        lu.assertAlmostEquals(ds.X:get(i + 1, j), wanted, 1e-10 * (1 + math.abs(wanted)), name)
+      end
+    end
+  end
+end
+
+local files = { "duckdb_v1", "duckdb_v2", "hyparquet", "wasm_v1_lz4", "wasm_v2_gzip" }
+
+function TestNumbersOfAllWriters()
+  lu.skipIf(not there, "this build reads no Parquet")
+  local names = { "l", "i", "d", "f", "b", "n" }
+  for _, file in ipairs(files) do check(read(file, names), names) end
+  local more = { "dec38", "day", "ts", "dec" }
+  for _, file in ipairs{ "duckdb_v1", "duckdb_v2" } do check(read(file, more), more) end
+end
+
+function TestMissingAndTexts()
+  lu.skipIf(not there, "this build reads no Parquet")
+  for _, file in ipairs(files) do
+    local ds = read(file, { "s", "n" })
+    lu.assertEquals(ds.names, { "s=v0", "s=v1", "s=v2", "s=?", "n" })
+    for i = 0, N - 1 do
+      local place = i % 5 == 2 and 4 or i % 3 + 1
+      for k = 1, 4 do lu.assertEquals(ds.X:get(i + 1, k), k == place and 1 or 0) end
+    end
+    lu.assertEquals(ds.X:get(2, 5), ds.X:get(6, 5)) -- the median stands for both
+    local rows = read(file, { "n" }, { missing_values = "row" })
+    lu.assertEquals(rows.X:rows(), N - 3)
+  end
+end
+
+function TestStreamsAreTheSameRows()
+  lu.skipIf(not there, "this build reads no Parquet")
+  for _, file in ipairs(files) do
+    local names = { "i", "d", "s" }
+    local stream, whole = read(file, names, { stream = true }), read(file, names)
+    local p = sc.pipeline{ sc.standardize() }
+    lu.assertTrue(p:fit(stream):transform(stream) == p:fit(whole):transform(whole))
+  end
+end
+
+function TestTimesInTwelveBytes()
+  lu.skipIf(not there, "this build reads no Parquet")
+  local ds = read("int96", { "when" })
+  for i = 0, N - 1 do lu.assertAlmostEquals(ds.X:get(i + 1, 1), 18262 + i / 24, 1e-9) end
+end
+
+function TestRefused()
+  lu.skipIf(not there, "this build reads no Parquet")
+  fails({ "the column 'list' is nested", "'select'" }, read, "nested")
+  lu.assertEquals(read("nested", { "i" }).X:rows(), N)
+  fails({ "has no column 'x'; it has i, l" }, read, "hyparquet", { "x" })
+  fails({ "asked for twice" }, read, "hyparquet", { "i", "i" })
+end
+
+-- Files with bytes that are cut off or changed give a data set or a sentence with the path.
+function TestBentFiles()
+  lu.skipIf(not there, "this build reads no Parquet")
+  local seed = 11
+  local function random(n)
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return seed // 65536 % n
+  end
+  local path = support.memory_path()
+  for i = 1, support.sanitized and 60 or 200 do
+    local bent = support.read(folder .. files[i % #files + 1])
+    if i % 5 == 0 then bent = bent:sub(1, 12 + random(#bent - 12)) end
+    for _ = 1, 1 + random(3) do
+      local at = 5 + random(#bent - 5)
+      bent = bent:sub(1, at - 1) .. string.char(random(256)) .. bent:sub(at + 1)
+    end
+    support.write(path, bent)
+    local ok, said = pcall(sc.data.read, path, { target = false, quiet = true, select = { "i" } })
+    if not ok then lu.assertStrContains(said, path) end
+  end
+  os.remove(path)
+end
+
+os.exit(lu.LuaUnit.run())
