@@ -109,11 +109,11 @@ function plugin.check(target, given)
 end
 
 --- sc.plugin.new{ name =, kind =, cpp = false, folder = }: creates a folder with a new plugin of
---- the kind "sampler", "nonlinearity", "kernel", "solver", "transport", "stage", "metric", "loss" or
---- "reader", in C, or with cpp = true in C++: a component that works, its test, CMakeLists.txt, and
---- a README about the next steps. folder: by default the name, in the current folder; it must not
---- exist. Returns the folder. `scullery plugin new NAME --kind KIND` does the same, and prints the
---- commands that build it.
+--- the kind "sampler", "nonlinearity", "kernel", "solver", "transport", "stage", "metric", "loss"
+--- or "reader", in C, or with cpp = true in C++: a component that works, its test, CMakeLists.txt,
+--- and a README about the next steps. folder: by default the name, in the current folder; it must
+--- not exist. Returns the folder. `scullery plugin new NAME --kind KIND` does the same, and prints
+--- the commands that build it.
 function plugin.new(given)
   return (options.guard("plugin.new", 2, require("scullery.plugin.new").make, given))
 end
