@@ -8,6 +8,7 @@
 #include "data/files/unpacker.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -24,6 +25,8 @@ struct scl_input {
   unsigned char *buffer; /* bytes of the file that were not taken yet: [at, used) */
   size_t at, used;
   size_t before;          /* place in the file of the buffer's first byte */
+  bool binary;            /* a byte 0 came out of it */
+  size_t lines;           /* line ends that came out of it */
   size_t unpacked, bound; /* bytes that came out of it, and the most; see scl_input_set_bound */
   bool bounded;
   bool begun, ended;      /* ended: the file has no more bytes */
@@ -177,10 +180,21 @@ static scl_status read_plain(scl_input *input, char *to, size_t size, size_t *go
 
 /* ---------------------------------------------------------------- gzip */
 
+/* Refuse a file that cannot be unpacked further: `what` is wrong with it. Of a text the message
+ * has the line that was reached. */
+static scl_status refuse_at(const scl_input *input, const char *what, scl_error *error) {
+  char line[40] = "";
+  if (!input->binary) (void)snprintf(line, sizeof line, ", in line %zu", input->lines + 1);
+  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file %s, after %zu unpacked bytes%s",
+                  input->path, what, input->unpacked, line);
+}
+
 static scl_status refuse_packed(const scl_input *input, int code, scl_error *error) {
+  char what[120];
   if (code == Z_MEM_ERROR) return scl_fail_memory(error, BUFFER, input->path);
-  return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file is damaged (%s)", input->path,
-                  input->z.msg == NULL ? "it is no gzip stream" : input->z.msg);
+  (void)snprintf(what, sizeof what, "is damaged (%s)",
+                 input->z.msg == NULL ? "it is no gzip stream" : input->z.msg);
+  return refuse_at(input, what, error);
 }
 
 /* Zeros up to the end of the file, with which tapes and some disks fill their blocks. Anything else
@@ -212,9 +226,7 @@ static scl_status end_member(scl_input *input, scl_error *error) {
 static scl_status read_packed(scl_input *input, char *to, size_t size, size_t *got,
                               scl_error *error) {
   if (input->at == input->used) SCL_TRY(look_ahead(input, 1, error));
-  if (input->used == 0)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the gzip file ends too early: it is truncated",
-                    input->path);
+  if (input->used == 0) return refuse_at(input, "ends too early: it is truncated", error);
   const size_t most = scl_min(size, PIECE);
   input->z.next_in = input->buffer + input->at;
   input->z.avail_in = (unsigned)(input->used - input->at);
@@ -224,6 +236,9 @@ static scl_status read_packed(scl_input *input, char *to, size_t size, size_t *g
   input->at = input->used - input->z.avail_in;
   *got = most - input->z.avail_out;
   input->unpacked += *got;
+  for (size_t i = 0; i < *got; i++)
+    input->lines += to[i] == '\n';
+  input->binary = input->binary || memchr(to, 0, *got) != NULL;
   if (input->bounded) SCL_TRY(scl_input_admit(input, (double)input->unpacked, error));
   if (code == Z_STREAM_END) return end_member(input, error);
   return code == Z_OK || code == Z_BUF_ERROR ? scl_interrupt_check(error)

@@ -21,11 +21,13 @@ checkpoint.rules = {
   every = { type = "number", low = 0, high = 1e9, default = 60 },
   restart = { type = "boolean", default = false } }
 
---- checkpoint.check(title, given): raises an error for restart without a checkpoint. `every` may
---- stay where a script leaves the checkpoint out.
+--- checkpoint.check(title, given): raises an error for options of a checkpoint without one.
 function checkpoint.check(title, given)
-  if given and given.restart and given.checkpoint == nil then
-    error(title .. ": option 'restart' goes with checkpoint = path", 0)
+  if type(given) ~= "table" or given.checkpoint ~= nil then return end
+  for _, name in ipairs{ "every", "restart" } do
+    if given[name] then
+      error(("%s: option '%s' goes with checkpoint = path"):format(title, name), 0)
+    end
   end
 end
 

@@ -66,6 +66,12 @@ function density.of_solver(solver, source, prepared)
     kind = "solver" }
 end
 
+--- density.is_notable(source): whether the rows are sparse and many bytes as dense ones.
+function density.is_notable(source)
+  local rows, columns = core.source_size(source)
+  return core.is_sparse_flow(source, {}) and 8.0 * rows * columns >= NOTABLE
+end
+
 --- density.tell(note): prints a warning, once, if there is a note, and the bytes are many. Returns
 --- the sentence, or nil.
 function density.tell(note)

@@ -183,7 +183,9 @@ local function learn(self, ds, stored, budget, tiles)
   local source, coded = dataset.source_of_targets(ds)
   local p, began, chosen, ready, tell = self, core.now(), nil, nil, nil
   local bytes, waited = core.process_exchanged()
+  local dense
   if automatic.open(self) then
+    dense = recipe.tell_dense(self, source, recipe.row_weights(self, ds))
     p, chosen, ready, tell = automatic.choose(self, ds, stored, budget)
   end
   local choosing = core.now() - began
@@ -191,7 +193,7 @@ local function learn(self, ds, stored, budget, tiles)
     or recipe.prepare(p, source, recipe.row_weights(p, ds))
   began = core.now()
   local solver = recipe.make_solver(p, source, prepared)
-  prepared.dense = prepared.dense or density.of_solver(solver, source, prepared)
+  prepared.dense = dense or prepared.dense or density.of_solver(solver, source, prepared)
   density.tell(prepared.dense)
   local given = recipe.training_options(p, ds)
   given.once, given.tiles = true, tiles

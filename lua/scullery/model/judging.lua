@@ -171,7 +171,10 @@ local function stages_per_fold(run, ds, folds, k, criterion)
   for f = 1, k do
     local train, test = judging.split(ds, folds, f)
     local p, rows = run.pipeline, dataset.source_of_targets(train)
-    if automatic.open(p) then p = automatic.choose(p, train) end
+    if automatic.open(p) then
+      if f == 1 then recipe.tell_dense(p, rows, recipe.row_weights(p, train)) end
+      p = automatic.choose(p, train)
+    end
     folds.known[f] = folds.known[f] or {}
     local made = judging.prepare(p, train, rows, run.choices, nil, nil,
       { stages = stages_of(run, train, rows, folds.known[f]) })

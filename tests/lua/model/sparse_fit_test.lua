@@ -281,6 +281,8 @@ function TestStagesThatMakeWideRowsDenseSayIt()
     support.fails({ "standardize makes sparse rows dense" }, function()
       sc.pipeline{ sc.standardize(), solver }:fit(many)
     end)
+    local automatic = sc.pipeline{ sc.standardize(), sc.solver.hinge{} } -- lambda = "auto"
+    support.fails({ "standardize makes sparse rows dense" }, automatic.fit, automatic, many)
   end
   local p = sc.pipeline{ sc.standardize(), solver }:fit(data(S))
   lu.assertStrContains(p:info().note,

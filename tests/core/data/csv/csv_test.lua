@@ -316,6 +316,7 @@ function TestCsvErrors:test_gzip_is_read_and_a_truncated_one_refused()
   for _, size in ipairs { #packed - 1, #packed - 8, 14 } do
     csv_refuses("truncated", packed:sub(1, size))
   end
+  csv_refuses("truncated, after 12 unpacked bytes, in line 4", packed:sub(1, #packed - 1))
 end
 
 function TestCsvErrors:test_a_damaged_gzip_is_refused()
