@@ -34,7 +34,7 @@ end
 local function check_broken(name, file, head)
   lu.assertNotNil(head.test, name .. " has no line \"// caught by: TEST OUTCOME\"")
   local all = sc.plugin.check(file, { only = head.test, seed = 1,
-    seconds = head.outcome == "timeout" and 10 or nil })
+    seconds = head.outcome == "timeout" and 3 or nil })
   lu.assertEquals(#all.results, 1, name .. ": there is no test " .. head.test)
   local result = all.results[1]
   lu.assertEquals({ result.name, result.outcome }, { head.test, head.outcome },
