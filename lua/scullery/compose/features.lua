@@ -127,8 +127,8 @@ function Features:label(with_options)
   return with_options and self.T and text .. ", T = " .. T_text(self.T) or text
 end
 
--- A copy that is not fitted.
-local function copied(self)
+--- features.copied(feats): a copy that is not fitted.
+function features.copied(self)
   local copy = setmetatable({}, Features)
   for key, value in pairs(self) do copy[key] = value end
   copy.fitted, copy.origin = nil, nil
@@ -171,7 +171,7 @@ end
 --- features.with_part(feats, name, part): a copy with another sampler (name "p") or nonlinearity
 --- ("phi"), not fitted.
 function features.with_part(self, name, part)
-  local copy, inst = copied(self), {}
+  local copy, inst = features.copied(self), {}
   for key, value in pairs(self.inst) do inst[key] = value end
   inst[name] = part
   copy.inst = setmetatable(inst, getmetatable(self.inst))
@@ -180,7 +180,7 @@ end
 
 --- features.resolved(feats, choices): a copy with every searched option replaced by its choice.
 function features.resolved(self, choices)
-  local copy = copied(self)
+  local copy = features.copied(self)
   if self.parts then
     copy.parts = {}
     for i, part in ipairs(self.parts) do
@@ -310,86 +310,6 @@ function features.learns(self, choices)
     if not component.waiting(p) and core.learns(component.instance(p)) then return true end
   end
   return false
-end
-
--- ------------------------------------------------------------ unions
-
--- A part with the width by the "median" rule if none was given: p:fit chooses no widths of unions.
-local function with_width(part)
-  if part.inst.K then return part end
-  for _, name in ipairs{ "p", "phi" } do
-    local inside = part.inst[name]
-    local option = component.open_width(inside)
-    if option then
-      return features.with_part(part, name, component.with(inside, option, "median"))
-    end
-  end
-  return part
-end
-
---- features.union(list): the union of features, some of which may be unions.
-function features.union(list)
-  local self = { parts = {}, seed = 0 }
-  for _, one in ipairs(list) do
-    for _, part in ipairs(features.parts(one)) do
-      part = copied(with_width(part))
-      self.parts[#self.parts + 1] = part
-      if part.unseeded then part.seed = part.unseeded + #self.parts - 1 end
-      if part.T == "auto" then
-        error("a union takes a number of parameters for each part, and T = \"auto\" is chosen \z
-          for features alone", 0)
-      end
-      if choose.is(part.dtype) or part.dtype ~= self.parts[1].dtype then
-        error(("the parts of a union have one number type, and got dtype = %s and %s: give all \z
-          the same"):format(options.show(self.parts[1].dtype), options.show(part.dtype)), 0)
-      end
-    end
-  end
-  self.dtype = self.parts[1].dtype
-  return setmetatable(self, Features)
-end
-
---- feats + other: the union: the features of both side by side, so that its kernel is the sum of
---- their kernels. Any number can be added; each part has its own sampler, phi, K, T, seed, columns
---- (`of`) and scale, and all have one dtype. Part i without a seed gets the default plus i - 1, and
---- a width that was not given is that of the "median" rule. The list of parts is feats.parts. The
---- penalty of a solver is a'a, also for parts with a K; kernel sections are whitened. Features with
---- two values, and one-hot ones, are numbers in a union.
-function Features.__add(a, b)
-  for _, one in ipairs{ a, b } do
-    if getmetatable(one) ~= Features then
-      error(("features: + takes features on both sides, and got %s%s"):format(options.show(one),
-        choose.is(one) and ": choose among whole unions, as sc.choose{ a + b, a + c }" or ""), 2)
-    end
-  end
-  return options.guard("features", 1, features.union, { a, b })
-end
-
---- c * feats: features times a number above 0, so that their kernel is multiplied by c^2; of a
---- union each part. c may be sc.choose{...}, which a search tries, for features that are no union:
---- the option `scale`.
-function Features.__mul(a, b)
-  local self, factor = a, b
-  if getmetatable(b) == Features then self, factor = b, a end
-  local number = type(factor) == "number" and factor > 0 and factor < math.huge
-  if not number and (not choose.is(factor) or self.parts or self.scale) then
-    error("features: * takes a number above 0, or for one part without a scale sc.choose{...}, \z
-      and got " .. options.show(factor), 2)
-  end
-  local copy = copied(self)
-  if self.parts then
-    copy.parts = {}
-    for i, part in ipairs(self.parts) do
-      copy.parts[i] = options.guard("features", 2, Features.__mul, part, factor)
-    end
-  elseif choose.is(self.scale) then
-    error("features: the scale is an sc.choose already: multiply its values", 2)
-  else
-    copy.scale = self.scale and self.scale * factor or factor
-    options.guard("features", 2, options.check, "features", { scale = copy.scale },
-      { scale = feature_rules.scale }, 0)
-  end
-  return copy
 end
 
 -- ------------------------------------------------------------ methods

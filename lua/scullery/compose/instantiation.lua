@@ -13,10 +13,10 @@ local feature_rules, instances, matrix_of = features.rules, features.instances, 
 
 -- What other rooms use of features.
 for _, name in ipairs{ "map", "learns", "searched", "resolved", "with_part", "own_options",
-  "features_class", "is_features", "is_union", "union_text", "parts", "union",
-  "note_names" } do
+  "features_class", "is_features", "is_union", "union_text", "parts", "note_names" } do
   instantiation[name] = features[name]
 end
+instantiation.union = require("scullery.compose.union").of
 
 -- ------------------------------------------------------------ instantiations
 
