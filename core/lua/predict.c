@@ -79,8 +79,9 @@ static int predict(lua_State *L) {
   scl_lua_copy_table(L, 2, "a model");
   scl_source *source = scores == NULL ? read_parts(L, &fitted) : NULL;
   const int classes = push_field(L, "classes");
-  const bool labels = lua_getfield(L, 2, "task") == LUA_TSTRING &&
-                      strcmp(lua_tostring(L, -1), "classification") == 0;
+  const char *task = lua_getfield(L, 2, "task") == LUA_TSTRING ? lua_tostring(L, -1) : "";
+  const bool labels = strcmp(task, "classification") == 0;
+  fitted.multilabel = strcmp(task, "multilabel") == 0;
   if (what == SCL_PREDICT_LABELS && classes != 0 && labels)
     fitted.classes = scl_lua_check_classes(L, classes, false);
   const int form = push_field(L, "form");

@@ -52,6 +52,10 @@ static scl_status predict_values(const scl_fitted *f, const scl_matrix *scores, 
     status = scl_target_form_undo(&f->form, values, out, error);
   else
     *out = scl_matrix_share(values);
+  for (size_t i = 0; status == SCL_STATUS_OK && f->multilabel && f->form.count > 0 && i < out->rows;
+       i++)
+    for (size_t j = 0; j < out->cols; j++)
+      scl_matrix_set(out, i, j, scl_matrix_get(out, i, j) > 0.5);
   scl_matrix_release(&means);
   return status;
 }

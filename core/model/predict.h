@@ -27,12 +27,14 @@ typedef struct scl_fitted {
   const scl_instance *by_loss; /* the solver whose loss gives probabilities, or NULL */
   const scl_instance *means;   /* the solver whose loss turns scores into values, or NULL */
   scl_target_form form;        /* is undone in the values of a regression, not in its scores */
+  bool multilabel;             /* values are 1 where they are above 1/2, else 0 */
   const char *doing;           /* for progress; NULL shows none */
 } scl_fitted;
 
 typedef enum scl_prediction {
   SCL_PREDICT_SCORES = 0,   /* n x c */
-  SCL_PREDICT_LABELS,       /* n x 1 numbers of classes; of a regression the values, n x c */
+  SCL_PREDICT_LABELS,       /* n x 1 numbers of classes; of a regression the values, n x c;
+                               of multi-label targets 0 and 1, n x c */
   SCL_PREDICT_PROBABILITIES /* n x classes */
 } scl_prediction;
 

@@ -36,7 +36,8 @@ static scl_status prepare_fitted(scl_predictor *p, scl_error *error) {
                            .pilot = r->pilot.storage == NULL ? NULL : scl_matrix_row(&r->pilot, 0),
                            .dtype = r->dtype,
                            .block = r->block,
-                           .classes = {p->places, r->n_classes, false},
+                           .classes = {p->places, r->classification ? r->n_classes : 0, false},
+                           .multilabel = r->multilabel,
                            .sigmoids = r->sigmoids,
                            .curves = r->curves,
                            .form = r->form,
@@ -128,7 +129,9 @@ const char *scl_predictor_column_name(const scl_predictor *p, size_t column) {
 }
 
 size_t scl_predictor_outputs(const scl_predictor *p) { return p == NULL ? 0 : p->parts.targets; }
-size_t scl_predictor_classes(const scl_predictor *p) { return p == NULL ? 0 : p->parts.n_classes; }
+size_t scl_predictor_classes(const scl_predictor *p) {
+  return p != NULL && p->parts.classification ? p->parts.n_classes : 0;
+}
 
 const char *scl_predictor_class_label(const scl_predictor *p, size_t place) {
   return place < scl_predictor_classes(p) ? p->parts.labels[place] : NULL;
@@ -136,6 +139,14 @@ const char *scl_predictor_class_label(const scl_predictor *p, size_t place) {
 
 double scl_predictor_class_number(const scl_predictor *p, size_t place) {
   return place < scl_predictor_classes(p) ? p->parts.numbers[place] : NAN;
+}
+
+size_t scl_predictor_labels(const scl_predictor *p) {
+  return p != NULL && p->parts.multilabel ? p->parts.n_classes : 0;
+}
+
+const char *scl_predictor_label(const scl_predictor *p, size_t place) {
+  return place < scl_predictor_labels(p) ? p->parts.labels[place] : NULL;
 }
 
 int scl_predictor_has_probabilities(const scl_predictor *p) {

@@ -289,17 +289,18 @@ static scl_status read_label(const scl_saved *saved, const cJSON *value, char **
 }
 
 /* Labels of the classes, all texts or all numbers. Two classes are learnt with one target, more
- * with one target for each class. */
+ * with one target for each class, as are the labels of multi-label targets. */
 static scl_status read_classes(const scl_saved *saved, const cJSON *fields, scl_restored *out,
                                scl_error *error) {
   const cJSON *list;
   SCL_TRY(scl_saved_table(fields, "classes", &list, error));
   const size_t count = cJSON_IsArray(list) ? scl_saved_count(list) : 0;
-  if (count < 2) return scl_fail(error, SCL_STATUS_BAD_DATA, "a classification has no classes");
-  if (out->targets != (count > 2 ? count : 1))
+  const size_t targets = count > 2 || out->multilabel ? count : 1;
+  if (count < (out->multilabel ? 1 : 2))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "a classification has no classes");
+  if (out->targets != targets)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "the targets of its classes: %zu, where %zu belongs", out->targets,
-                    count > 2 ? count : 1);
+                    "the targets of its classes: %zu, where %zu belongs", out->targets, targets);
   out->labels = scl_allocate_zero((count + 1) * sizeof *out->labels);
   out->numbers = scl_allocate_array(count + 1, sizeof *out->numbers);
   if (out->labels == NULL || out->numbers == NULL)
@@ -441,6 +442,7 @@ static scl_status read_fields(const scl_saved *saved, const cJSON *model, const 
   SCL_TRY(scl_saved_opt_word(*fields, "dtype", &dtype, error));
   SCL_TRY(scl_saved_dtype(dtype, &out->dtype, error));
   out->classification = strcmp(task, "classification") == 0;
+  out->multilabel = strcmp(task, "multilabel") == 0;
   return SCL_STATUS_OK;
 }
 
@@ -476,6 +478,7 @@ static scl_status read_solution(scl_saved *saved, const cJSON *model, const reci
   if (targets != out->targets)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "the number of targets: %zu, where %zu belongs",
                     targets, out->targets);
+  if (out->multilabel) SCL_TRY(read_classes(saved, fields, out, error));
   if (!out->classification) {
     SCL_TRY(scl_loss_has_means(out->solver, out->targets, &out->means, error));
     return read_form(saved, fields, out, error);

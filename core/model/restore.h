@@ -26,7 +26,7 @@ typedef struct scl_restored {
                                     no storage: none */
   scl_matrix pilot;              /* 1 x D, subtracted from features; no storage: zeros */
   scl_dtype dtype;               /* of rows without a map that `learnt` takes */
-  bool classification;
+  bool classification, multilabel;
   size_t n_classes;
   char **labels;
   double *numbers;           /* of labels that are numbers; else NaN */

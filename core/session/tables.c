@@ -42,7 +42,7 @@ static void push_dense(lua_State *L, const void *values, size_t rows, size_t col
 /* The fields y, task and weights of the table on top of the stack. */
 static void set_targets(lua_State *L, const scl_targets *targets, size_t rows) {
   const int32_t kind = targets->kind;
-  if (kind < SCL_TARGETS_NONE || kind > SCL_TARGETS_TEXTS)
+  if (kind < SCL_TARGETS_NONE || kind > SCL_TARGETS_INDICATORS)
     luaL_error(L, "there is no kind %d of targets", (int)kind);
   if (kind == SCL_TARGETS_TEXTS) {
     if (targets->texts == NULL && rows > 0) luaL_error(L, "there are no texts of the targets");
@@ -60,7 +60,10 @@ static void set_targets(lua_State *L, const scl_targets *targets, size_t rows) {
     lua_setfield(L, -2, "y");
   }
   if (kind != SCL_TARGETS_NONE)
-    scl_lua_set_text(L, "task", kind == SCL_TARGETS_VALUES ? "regression" : "classification");
+    scl_lua_set_text(L, "task",
+                     kind == SCL_TARGETS_VALUES       ? "regression"
+                     : kind == SCL_TARGETS_INDICATORS ? "multilabel"
+                                                      : "classification");
   if (targets->weights == NULL) return;
   push_dense(L, targets->weights, rows, 1, 0, SCL_DTYPE_FLOAT64, "the array of weights");
   lua_setfield(L, -2, "weights");

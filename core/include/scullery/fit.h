@@ -58,17 +58,18 @@ typedef struct scl_table {
 } scl_table;
 
 enum {
-  SCL_TARGETS_NONE = 0,   /* for a pipeline without a solver */
-  SCL_TARGETS_VALUES = 1, /* a regression: rows x columns numbers, row by row */
-  SCL_TARGETS_LABELS = 2, /* a classification: a number for each row */
-  SCL_TARGETS_TEXTS = 3   /* a classification: a text for each row */
+  SCL_TARGETS_NONE = 0,      /* for a pipeline without a solver */
+  SCL_TARGETS_VALUES = 1,    /* a regression: rows x columns numbers, row by row */
+  SCL_TARGETS_LABELS = 2,    /* a classification: a number for each row */
+  SCL_TARGETS_TEXTS = 3,     /* a classification: a text for each row */
+  SCL_TARGETS_INDICATORS = 4 /* multi-label targets: rows x columns of 0 and 1, a column a label */
 };
 
 /* What is learnt, and how much a row counts. */
 typedef struct scl_targets {
   int32_t kind;         /* SCL_TARGETS_... */
-  const double *values; /* of VALUES and LABELS */
-  size_t columns;       /* of VALUES; else 1 */
+  const double *values; /* of VALUES, LABELS and INDICATORS */
+  size_t columns;       /* of VALUES and INDICATORS; else 1 */
   const char *const *texts;
   const double *weights; /* rows numbers of at least 0; NULL: all are 1 */
 } scl_targets;

@@ -82,6 +82,11 @@ SCL_EXPORT size_t scl_predictor_classes(const scl_predictor *predictor);
  * are texts. */
 SCL_EXPORT const char *scl_predictor_class_label(const scl_predictor *predictor, size_t place);
 SCL_EXPORT double scl_predictor_class_number(const scl_predictor *predictor, size_t place);
+/* Multi-label targets, of which a row has any number: the number of labels, for each of which there
+ * is an output; 0: it has none. scl_predictor_classes is 0. The label as a text, NULL if there is no
+ * such label. */
+SCL_EXPORT size_t scl_predictor_labels(const scl_predictor *predictor);
+SCL_EXPORT const char *scl_predictor_label(const scl_predictor *predictor, size_t place);
 /* 1 if it predicts probabilities: in a classification whose solver's loss defines them, or that was
  * calibrated before it was saved; else 0. */
 SCL_EXPORT int scl_predictor_has_probabilities(const scl_predictor *predictor);
@@ -145,7 +150,8 @@ SCL_EXPORT scl_status scl_predictor_encode(const scl_predictor *predictor, const
  * for count x outputs numbers. */
 
 /* out: in a classification (count x 1) the index of the class of each row, in a regression (count x
- * outputs) the predicted values. */
+ * outputs) the predicted values, of multi-label targets (count x outputs) 1 for a label that the row
+ * has, else 0. */
 SCL_EXPORT scl_status scl_predictor_predict(const scl_predictor *predictor, scl_dtype dtype,
                                             const void *rows, size_t count, size_t stride,
                                             void *out, size_t out_stride, scl_error *error);

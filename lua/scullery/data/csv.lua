@@ -5,6 +5,7 @@ local derive = require "scullery.data.derive"
 local files = require "scullery.data.files"
 local options = require "scullery.base.options"
 local schema = require "scullery.data.schema"
+local several_targets = require "scullery.data.several_targets"
 local targets = require "scullery.data.targets"
 local texts = require "scullery.data.texts"
 
@@ -89,7 +90,7 @@ function csv.read(path, given, brief)
   local o = {}
   for name, value in pairs(given or {}) do o[name] = value end
   if o.like ~= nil then o.like = schema.like(o.like) end
-  local stream = o.stream
+  local several, stream = several_targets.wanted(o), o.stream
   o.stream = nil
   if stream ~= nil and type(stream) ~= "boolean" then
     error("option 'stream' got " .. options.show(stream) .. "; it takes true or false", 0)
@@ -97,7 +98,9 @@ function csv.read(path, given, brief)
   local source, result, wide
   local derived, how = take_derived(o)
   local wider = roles_are_wider(o)
-  if stream then
+  if several then
+    result = several_targets.read(path, o, several)
+  elseif stream then
     if type(path) == "table" and #path ~= 1 then error("stream = true takes one path", 0) end
     local one = type(path) == "table" and path[1] or path
     source, result = core.stream_csv(one, o)
@@ -136,6 +139,10 @@ end
 --- the message names the option that accepts them. The target is the last column, unless target
 --- names another. It is a classification if it is text, if it takes two values, or if it is few
 --- whole numbers in a column called class, label or target.
+---
+--- target = { "news", "sport" }: several columns of numbers: labels of which a row has any number,
+--- where all are 0 and 1 (task = "multilabel", by default), or the values of a regression with
+--- several targets (task = "regression").
 ---
 --- weights, groups and time name columns that are not features: the weight of each row in learning;
 --- groups of rows that splits and folds keep on one side (ds.groups); and the time of each row, a

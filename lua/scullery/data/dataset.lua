@@ -84,7 +84,7 @@ local rules = options.declare("dataset", {
     return is_rows(v) or (type(v) == "table" and not getmetatable(v))
   end, takes = "a matrix, or a list of rows or of texts", required = true },
   y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
-  task = { choices = { "classification", "regression" } }, weights = { type = "any" },
+  task = { choices = { "classification", "regression", "multilabel" } }, weights = { type = "any" },
   groups = { type = "any" }, time = { type = "any" },
 })
 
@@ -120,7 +120,13 @@ local function make(given)
       fail("X has 1 column and y has %d: the rows X come first, then the targets y; task = \z
         \"regression\" takes them as given", o.y:cols())
     end
-    self.y, self.classes, self.task = targets.read(o.y, o.classes, o.task)
+    local known = labels_of[o.y] or {}
+    if (o.task or known.task) == "multilabel" or not o.task and targets.are_label_lists(o.y) then
+      self.task = "multilabel"
+      self.y, self.classes = targets.read_multilabel(o.y, o.classes or known.classes)
+    else
+      self.y, self.classes, self.task = targets.read(o.y, o.classes, o.task)
+    end
     if self.y:rows() ~= X:rows() then
       fail("X and y have %d and %d rows", X:rows(), self.y:rows())
     end
@@ -139,7 +145,9 @@ end
 --- sc.texts), for a pipeline that begins with sc.text{}. y: the labels or
 --- values, a list or an n x c matrix. task: "classification" or "regression"; by default a
 --- classification if the labels are texts, if they take two values, or if classes are given; a line
---- on standard error reports a guess. classes: the list of all labels; by default those that occur,
+--- on standard error reports a guess. "multilabel": a row has any number of labels: y is a list of
+--- lists of texts, { { "news", "sport" }, {}, ... }, or an n x c matrix of 0 and 1. classes: the
+--- list of all labels; by default those that occur,
 --- sorted. With two classes, solvers code the second as +1. names: the column names. weights: n
 --- numbers, the weight of each row in learning. groups: n texts or numbers; splits and folds keep
 --- rows of one group on one side. time: n numbers, for folds = "time".
@@ -188,6 +196,7 @@ function dataset.coerce(data, y, given, model)
     o.task = model.task
     -- numbers are positions in the classes if the model's classes are texts
     local texts = model.classes and type(model.classes[1]) == "string"
+    if model.task == "multilabel" then o.classes = o.classes or model.classes end
     local numbers = core.is_matrix(y) or type(y) == "table" and type(y[1]) == "number"
     if texts and numbers then o.classes = o.classes or model.classes end
   end
@@ -246,6 +255,13 @@ end
 --- several targets, the row of y.
 function dataset.label_at(self, i)
   if not self.y then return nil end
+  if self.task == "multilabel" then
+    local list = {}
+    for k, label in ipairs(self.classes) do
+      if self.y:get(i, k) ~= 0 then list[#list + 1] = label end
+    end
+    return list
+  end
   local v = self.y[i]
   if type(v) ~= "number" then return v end
   local whole = math.tointeger(v)
@@ -262,8 +278,8 @@ function dataset.texts_of(y, classes)
   return list
 end
 
---- ds:labels(): the labels as a list of texts or numbers; for several targets, a list of 1 x c
---- views.
+--- ds:labels(): the labels as a list of texts or numbers; of multi-label targets a list of such
+--- lists; for several targets, a list of 1 x c views.
 function Dataset:labels()
   need_labels(self, "labels")
   local list = {}
@@ -405,6 +421,7 @@ end
 function Dataset:__tostring()
   local n, d = self:size()
   local what = self.task == "classification" and ("%d classes"):format(#(self.classes or {}))
+    or self.task == "multilabel" and ("%d labels of a row"):format(#self.classes)
     or "regression"
   if self.X and not self.y then what = "no y" end
   if core.is_texts(self.X) then return ("dataset of %d texts, %s"):format(n, what) end

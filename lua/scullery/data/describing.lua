@@ -130,6 +130,15 @@ end
 
 -- ---------------------------------------------------------------- columns
 
+-- Whether a row has one value or label to show, or a list of labels.
+local function has_label(ds) return ds.y and (ds.y:cols() == 1 or ds.task == "multilabel") end
+
+-- The label of a row, or its labels as one text.
+local function label_text(ds, label_at, i)
+  local label = label_at(ds, i)
+  return ds.task == "multilabel" and table.concat(label, " ") or label
+end
+
 --- describing.columns(ds, label_at, width): the text of a data set at the prompt: its size, then
 --- the name, the kind and the first values of each column. label_at(ds, i): the label of a row.
 function describing.columns(ds, label_at, width)
@@ -148,9 +157,9 @@ function describing.columns(ds, label_at, width)
   if more > 0 then
     rows[#rows + 1] = { ("  ... %d more"):format(more), "", "" }
   end
-  if ds.y and ds.y:cols() == 1 then
+  if has_label(ds) then
     rows[#rows + 1] = { "  target " .. (ds.target or "y"), ds.task,
-      first_values(n, function(i) return label_at(ds, i) end) }
+      first_values(n, function(i) return label_text(ds, label_at, i) end) }
   end
   table.move(text_table.lines(rows, { sides = { "left", "left", "left" }, width = width or WIDTH }),
     1, #rows, 2, lines)
@@ -191,12 +200,12 @@ function describing.head(ds, n, label_at)
   local sparse = heading and row_texts(ds.X, 1, math.min(n, #ds), math.huge)
   local all, names, result = sparse and {} or columns.of(ds), { heading }, {}
   for c, column in ipairs(all) do names[c] = column.name end
-  local single = ds.y and ds.y:cols() == 1
+  local single = has_label(ds)
   if single then names[#names + 1] = ds.target or "y" end
   for i = 1, math.min(n, #ds) do
     local row = { sparse and sparse[i] }
     for c, column in ipairs(all) do row[c] = columns.value(ds, column, i) end
-    if single then row[#row + 1] = label_at(ds, i) end
+    if single then row[#row + 1] = label_text(ds, label_at, i) end
     result[i] = row
   end
   result.names, result.more = names, math.max(#ds - n, 0)
@@ -302,6 +311,12 @@ function describing.summary(ds, said, filled)
   if #ds == 0 then return setmetatable(result, Summary) end
   if ds.y and ds.task == "classification" then
     add_classes(ds, lines)
+  elseif ds.task == "multilabel" then
+    for k, label in ipairs(ds.classes) do
+      local count = ds.y:column(k):sum() // 1 | 0
+      lines[#lines + 1] = ("label %-24s %8d rows (%.1f%%)"):format(tostring(label), count,
+        100 * count / #ds)
+    end
   elseif ds.y then
     for j, row in ipairs(rows_of(ds.y, function(j)
       return "target " .. (ds.y:cols() > 1 and j or ds.target or "y")

@@ -221,13 +221,35 @@ function matching.repeated(y, count)
   return core.hcat(table.unpack(columns))
 end
 
--- Makes the copy `self` a data set for a regression; raises an error for another number of targets
--- than that of the model f.
+-- The columns of a multi-label y in the order of the labels of the model f; 0 for a label that the
+-- data set does not have.
+local function columns_of_labels(ds, f)
+  local place, columns = places_of(ds.classes), {}
+  for j, label in ipairs(f.classes) do
+    columns[j] = place[label] and ds.y:column(place[label]) or core.zeros(#ds, 1)
+    place[label] = nil
+  end
+  local strange = next(place)
+  if strange ~= nil then
+    fail("the data set has the label %s, which the model does not know", options.show(strange))
+  end
+  return core.hcat(table.unpack(columns))
+end
+
+-- Makes the copy `self` a data set for a regression or multi-label targets; raises an error for
+-- another number of targets than that of the model f.
 local function match_targets(self, ds, f)
-  if has_texts(ds.classes) then
+  if ds.task ~= f.task and (ds.task == "multilabel" or f.task == "multilabel") then
+    fail("the model is a %s, and the data set a %s", f.task, ds.task)
+  end
+  if has_texts(ds.classes) and ds.task ~= "multilabel" then
     fail("the model is a regression, and the data set has labels that are texts")
   end
-  self.task, self.classes = f.task, nil
+  self.task, self.classes = f.task, f.task == "multilabel" and f.classes or nil
+  if self.classes and ds.task == "multilabel" and not same_list(ds.classes, f.classes) then
+    self.y = columns_of_labels(ds, f)
+    return
+  end
   local targets = ds.X and ds.y:cols() or select(3, core.source_size(ds.source))
   if f.outputs and ds.y and targets * f.outputs == f.targets then
     self.y = matching.repeated(ds.y, f.outputs)

@@ -150,6 +150,10 @@ local FEW_VALUES = 20
 --- takes two different values, else a regression. Second: a sentence for the user about a guess
 --- that may be wrong; nil for a certain one.
 function targets.guess(y)
+  if y:cols() > 1 and y:rows() > 2 and y:min() == 0 and y:max() == 1 and y:mul(y) == y then
+    return "regression", ("y has %d columns of 0 and 1: values of a regression; task = \z
+      \"multilabel\" takes them as labels of which a row has any number"):format(y:cols())
+  end
   local values = y:cols() == 1 and y:rows() > 2 and few_values(y, FEW_VALUES)
   if not values or #values < 2 then return "regression" end
   if #values == 2 then
@@ -207,6 +211,74 @@ function targets.read(y, classes, task)
   if y:cols() ~= 1 then fail("labels come as one column, and y has %d", y:cols()) end
   if classes then check_codes(y, classes) end
   return y, classes or distinct(y), task
+end
+
+-- ---------------------------------------------------------------- several labels of a row
+
+--- targets.are_label_lists(y): whether y is a list of lists of which one holds a text.
+function targets.are_label_lists(y)
+  if type(y) ~= "table" or getmetatable(y) then return false end
+  local text = false
+  for _, one in ipairs(y) do
+    if type(one) ~= "table" or getmetatable(one) then return false end
+    text = text or type(one[1]) == "string"
+  end
+  return text
+end
+
+-- n x c of 0 and 1 for lists of labels, and the labels.
+local function from_label_lists(y, classes)
+  local all = {}
+  for i, list in ipairs(y) do
+    for _, label in ipairs(list) do
+      if type(label) ~= "string" then
+        fail("row %d has the label %s; labels of a row are a list of texts", i, options.show(label))
+      end
+      all[#all + 1] = label
+    end
+  end
+  classes = classes or sorted_labels(all)
+  local place, made = {}, core.zeros(#y, #classes)
+  for k, label in ipairs(classes) do place[label] = k end
+  for i, list in ipairs(y) do
+    for _, label in ipairs(list) do
+      if not place[label] then
+        fail("row %d has the label %s, which is not in classes", i, options.show(label))
+      end
+      made:set(i, place[label], 1)
+    end
+  end
+  return made, classes
+end
+
+--- targets.read_multilabel(y, classes): n x c of 0 and 1, and the c labels, for lists of the labels
+--- of each row, or for a matrix or rows of 0 and 1.
+function targets.read_multilabel(y, classes)
+  classes = classes and targets.check_classes(classes)
+  if targets.are_label_lists(y) then return from_label_lists(y, classes) end
+  local read, made = pcall(core.matrix, y)
+  if not read or made:rows() == 0 or made:cols() == 0 then
+    fail("multi-label targets take a list of lists of texts, or a matrix of 0 and 1, and got %s",
+      options.show(y))
+  end
+  made = made:astype("float64")
+  for i = 1, made:rows() do
+    for j = 1, made:cols() do
+      local v = made:get(i, j)
+      if v ~= 0 and v ~= 1 then
+        fail("multi-label targets are 0 and 1, and y has %s in row %d, column %d", options.show(v),
+          i, j)
+      end
+    end
+  end
+  if not classes then
+    classes = {}
+    for j = 1, made:cols() do classes[j] = j end
+  end
+  if #classes ~= made:cols() then
+    fail("y has %d columns, and there are %d classes", made:cols(), #classes)
+  end
+  return made, classes
 end
 
 -- ---------------------------------------------------------------- weights

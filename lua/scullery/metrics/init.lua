@@ -5,7 +5,7 @@ local plugged = require "scullery.metrics.plugged"
 
 local metrics = {}
 
-for _, part in ipairs{ "labels", "values", "scores" } do
+for _, part in ipairs{ "labels", "values", "scores", "multilabel" } do
   for name, f in pairs(require("scullery.metrics." .. part)) do metrics[name] = f end
 end
 

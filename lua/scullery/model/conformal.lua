@@ -274,7 +274,8 @@ function conformal.interval(p, X, given)
   local o = options.check(title, given or {}, rules, 0)
   local f = p.fitted
   if f.task ~= "regression" then
-    error(title .. ": this model is a classification: p:label_sets(X) gives sets of labels", 0)
+    error(title .. (f.task == "multilabel" and ": intervals are for regressions"
+      or ": this model is a classification: p:label_sets(X) gives sets of labels"), 0)
   end
   conformal_rolling.check(o, X, title)
   local made, level = kept_of(p, o, title), o.level or 0.9

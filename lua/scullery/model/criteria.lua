@@ -18,7 +18,7 @@ local criteria = {}
 -- the number of targets. takes: what the metric is called with, in place of that. larger: true if
 -- larger is better. task: the task that it is for; nil for both. number: the number in the result,
 -- for a metric that returns a table.
-local classes, values = "classification", "regression"
+local classes, values, sets = "classification", "regression", "multilabel"
 local named = {
   error = { task = classes, tally = function(t) return t.wrong / t.rows end },
   accuracy = { task = classes, larger = true, tally = function(t) return 1 - t.wrong / t.rows end },
@@ -37,6 +37,10 @@ local named = {
   auc = { task = classes, takes = "scores", larger = true },
   pr_auc = { task = classes, takes = "scores", larger = true },
   top_k = { task = classes, takes = "scores", larger = true },
+  subset_accuracy = { task = sets, takes = "labels", larger = true },
+  hamming = { task = sets, takes = "labels" },
+  f1_micro = { task = sets, takes = "labels", larger = true },
+  f1_macro = { task = sets, takes = "labels", larger = true },
   calibration = { task = classes, takes = "probabilities",
     number = function(table) return table.error end },
 }
@@ -109,10 +113,13 @@ local function by_name(name, given, option)
 end
 
 --- criteria.of(score, task, option): the criterion for an option of that name (default "score"); by
---- default the accuracy of a classification, R2 of a regression.
+--- default the accuracy of a classification, R2 of a regression, the subset accuracy of multi-label
+--- targets.
 function criteria.of(score, task, option)
   option = option or "score"
-  if score == nil then score = task == classes and "accuracy" or "r2" end
+  if score == nil then
+    score = task == classes and "accuracy" or task == sets and "subset_accuracy" or "r2"
+  end
   local given, better = {}, nil
   if type(score) == "table" and not component.is(score) then
     for key, value in pairs(score) do if key ~= 1 then given[key] = value end end

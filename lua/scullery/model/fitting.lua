@@ -6,6 +6,7 @@ local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local density = require "scullery.model.density"
 local model = require "scullery.model.model"
+local multilabel = require "scullery.model.multilabel"
 local options = require "scullery.base.options"
 local plan = require "scullery.model.plan"
 local progress = require "scullery.base.progress"
@@ -245,6 +246,12 @@ function fitting.run(self, ds, o)
     return self
   end
   check_data(ds, "pipeline:fit")
+  if ds.task == "multilabel" and multilabel.apart(self.solver) then
+    if o.checkpoint then
+      error("pipeline:fit: a checkpoint is for one fit, and these labels are fitted one by one", 0)
+    end
+    return multilabel.fit(self, ds, function(p, rows) return fitting.run(p, rows, o) end)
+  end
   local tiles = plan.tiles(self, ds, o.tiles)
   plan.refuse(self, ds, false, tiles)
   local stored <close> = checkpoint.open("pipeline:fit", self, ds, o, "fit")

@@ -6,6 +6,7 @@ local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local folding = require "scullery.data.folds"
+local multilabel = require "scullery.model.multilabel"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
@@ -316,6 +317,18 @@ local rules = options.declare("pipeline:cv", {
   progress = progress.rule,
 })
 
+-- The values of one candidate in each fold, for labels that are fitted one after the other.
+local function label_by_label(self, ds, folds, k, criterion)
+  local values, candidates = {}, {}
+  ds = target_form.original(ds)
+  for f = 1, k do
+    local train, test = judging.split(ds, folds, f)
+    local p = self:clone():fit(train)
+    values[f], candidates[f] = criterion:measured(p:predict(test), test.y, {}), { p.fitted.report }
+  end
+  return { values = { values }, candidates = candidates }
+end
+
 -- p:cv with checked options: a Result.
 local function cross_validate(self, data, o)
   if not self.solver then error("the pipeline has no solver", 0) end
@@ -338,8 +351,10 @@ local function cross_validate(self, data, o)
     judging.check_folds(ds, folds, result.k)
     -- the folds of a stream cannot be taken apart: one choice serves them all
     local p = ds.X and self or automatic.fill(self, ds)
-    local run = judging.run({ pipeline = p, choices = {} }, ds, source, folds, result.k,
-      criterion, o.stages)
+    local run = ds.task == "multilabel" and multilabel.apart(self.solver)
+      and label_by_label(self, ds, folds, result.k, criterion)
+      or judging.run({ pipeline = p, choices = {} }, ds, source, folds, result.k, criterion,
+        o.stages)
     dataset.check_seen(coded)
     local mean, stderr = judging.mean(run.values[1])
     means, squares = means + mean, squares + stderr ^ 2

@@ -8,6 +8,7 @@ local fitting = require "scullery.model.fitting"
 local growing = require "scullery.model.growing"
 local matching = require "scullery.data.matching"
 local metrics = require "scullery.metrics"
+local multilabel = require "scullery.model.multilabel"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local posterior = require "scullery.model.posterior"
@@ -204,7 +205,8 @@ function Pipeline:decision(X, given)
 end
 
 --- p:predict(X[, { threshold =, progress = f }]): predictions. Classification: n x 1 labels, as
---- numbers; if the labels are texts, their positions in p.classes. Regression: n x c values. X: a
+--- numbers; if the labels are texts, their positions in p.classes. Regression: n x c values.
+--- Multi-label targets: n x c of 0 and 1, a column for each of p.classes. X: a
 --- matrix, or a data set. If both the data set and the training data have names, columns are
 --- matched by name and reordered: a missing column is an error, others are left out with a line on
 --- standard error. Columns of a matrix are matched by position.
@@ -230,9 +232,14 @@ function Pipeline:predict(X, given)
 end
 
 --- p:labels(X[, { threshold =, progress = f }]): the predicted labels as a list of texts or
---- numbers. threshold: as in p:predict.
+--- numbers; of multi-label targets a list of such lists. threshold: as in p:predict.
 function Pipeline:labels(X, given)
   local f = need(self, "pipeline:labels", true)
+  if f.task == "multilabel" then
+    return dataset.new{ X = core.zeros(core.source_size(matching.source(X, f)), 1),
+      y = predict_labels("pipeline:labels", f, X, given), task = f.task,
+      classes = f.classes }:labels()
+  end
   if f.task ~= "classification" then
     error("this model is a regression, which has no labels: p:predict(X) gives its values", 0)
   end
@@ -247,9 +254,14 @@ end
 --- They are probabilities in the population of the data set's rows with their weights.
 --- class_weights do not shift them: with class_weights, every solver's probabilities are Platt's.
 --- With more than two classes, the most probable class may differ from p:predict(X), which uses the
---- scores. sc.metrics.log_loss and sc.metrics.calibration judge them.
+--- scores. sc.metrics.log_loss and sc.metrics.calibration judge them. Of multi-label targets, n x
+--- c: the probability of each label by the solver's loss.
 function Pipeline:probabilities(X, given)
   local f = need(self, "pipeline:probabilities", true)
+  if f.task == "multilabel" then
+    return guarded("pipeline:probabilities", multilabel.probabilities, f,
+      predict("pipeline:probabilities", f, X, given, "scores"))
+  end
   local probabilities = require "scullery.model.probabilities"
   probabilities.check(f)
   -- before folds are made, so that errors about X come first
@@ -353,7 +365,9 @@ local function judge(self, title, data, y, given)
 end
 
 --- p:score(ds[, { metric = }]) or p:score(X, y[, { metric = }]): accuracy of a classification, R2
---- of a regression. Labels are compared by name, whatever the order of the classes. A label that
+--- of a regression, of multi-label targets the share of rows all of whose labels are right (metric
+--- = "hamming", "f1_micro", "f1_macro": others). Labels are compared by name, whatever the order of
+--- the classes. A label that
 --- did not occur in training counts as wrong, with a line on the standard error.
 ---
 --- metric: as score in p:search, such as "auc" or sc.metric.pinball{ tau = 0.9 }. Returns its value
@@ -369,6 +383,7 @@ function Pipeline:score(data, y, given)
   end
   local said, truth = judge(self, "pipeline:score", data, y, given)
   local classes = self.fitted.task == "classification"
+  if self.fitted.task == "multilabel" then return metrics.subset_accuracy(said, truth) end
   if said then return (classes and metrics.accuracy or metrics.r2)(said, truth) end
   if classes then return 1 - truth.wrong / truth.rows end
   if self.fitted.targets > 1 then
@@ -378,10 +393,11 @@ function Pipeline:score(data, y, given)
 end
 
 --- p:error(ds) or p:error(X, y): the share of wrong labels of a classification, the mean squared
---- error of a regression.
+--- error of a regression, the share of rows with a wrong label of multi-label targets.
 function Pipeline:error(data, y, given)
   local said, truth = judge(self, "pipeline:error", data, y, given)
   local classes = self.fitted.task == "classification"
+  if self.fitted.task == "multilabel" then return 1 - metrics.subset_accuracy(said, truth) end
   if said then return (classes and metrics.error_rate or metrics.mse)(said, truth) end
   return classes and truth.wrong / truth.rows or truth.square / truth.rows / self.fitted.targets
 end

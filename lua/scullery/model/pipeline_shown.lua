@@ -41,7 +41,8 @@ end
 
 -- Lines about the training data and the outcome of the fit.
 local function describe_fit(f, lines)
-  local classes = f.task == "classification" and (", %d classes"):format(#f.classes) or ""
+  local classes = f.task == "classification" and (", %d classes"):format(#f.classes)
+    or f.task == "multilabel" and (", %d labels of a row"):format(#f.classes) or ""
   lines[#lines + 1] = ("  fitted on %d x %d%s"):format(f.n, f.dim, classes)
   if f.map_info then
     local info = f.map_info

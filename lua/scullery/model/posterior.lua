@@ -156,7 +156,7 @@ function posterior.deviations(p, X, given, title, scores)
   local o = options.check(title, given, std_rules, 0)
   if not o.std then error(title .. ": options 'noise' and 'residual' go with std = true", 0) end
   local f = p.fitted
-  if f.task == "classification" and not scores then
+  if f.classes and not scores then
     error(title .. ": predictions of classes have no standard deviation; those of the scores: \z
       p:decision(X, { std = true })", 0)
   end

@@ -2,6 +2,7 @@
 --- model's schema, and written block by block. The command `scullery predict`.
 local conformal = require "scullery.model.conformal"
 local core = require "scullery.core"
+local multilabel = require "scullery.model.multilabel"
 local data = require "scullery.data"
 local derive = require "scullery.data.derive"
 local fail = require "scullery.base.fail"
@@ -207,6 +208,7 @@ end
 local formats_of = {}
 
 function formats_of.labels(f, wanted)
+  if f.task == "multilabel" then return { names = texts_of(f.classes) } end
   local named = f.classes and type(f.classes[1]) == "string"
   local names = f.classes and { "prediction" } or value_names(f, "prediction")
   for _, name in ipairs(names_behind(wanted)) do
@@ -224,6 +226,7 @@ function formats_of.scores(f)
 end
 
 function formats_of.probabilities(f)
+  if f.task == "multilabel" then return { names = texts_of(f.classes) } end
   probabilities.check(f)
   if not probabilities.known(f) then
     fail("the model has no probabilities: its loss defines none, and it was saved without \z
@@ -277,6 +280,9 @@ local function predicted(f, X, wanted)
     return core.hcat(f:predict(core.source(X), wanted.kind),
       conformal.interval(p, X, { level = wanted.level }))
   end
+  if f.task == "multilabel" and wanted.kind == "probabilities" then
+    return multilabel.probabilities(f, f:scores(core.source(X)))
+  end
   if not wanted.threshold then return f:predict(core.source(X), wanted.kind) end
   return threshold.apply(f, f:predict(core.source(X), "scores"), wanted.threshold)
 end
@@ -322,6 +328,7 @@ function predict.rows_with_targets(path, f, format, whole)
   if f.encoder and format ~= "csv" then
     fail("--score: the labels are a column of a CSV file, and this one has lines")
   end
+  if like.targets then return data.csv(path, { like = like, quiet = true }) end
   if not like.target then fail("the model's data have no column of targets by name") end
   if f.encoder then
     return data.csv(path, { like = like, target = like.target.name, quiet = true })
@@ -344,10 +351,13 @@ local function metric_of(text)
   return metric
 end
 
+local names_of_scores = { classification = "accuracy", regression = "R2",
+  multilabel = "subset accuracy" }
+
 -- The line of --score: the accuracy, R2 or the metric, and where there is one its standard error.
 local function score_line(p, given, format)
   local f = p.fitted
-  local name, metric = f.task == "classification" and "accuracy" or "R2", given.metric
+  local name, metric = names_of_scores[f.task], given.metric
   local ds = predict.rows_with_targets(given.data, f, format, metric ~= nil)
   if not metric then return ("%s %.6g"):format(name, p:score(ds)) end
   local value, stderr = p:score(ds, { metric = metric_of(metric) })
@@ -360,7 +370,7 @@ local function check_score(p, path, format, metric)
     fail("--score reads the file twice, and the standard input can be read only once")
   end
   if format == "npy" then fail("--score: a .npy file holds no targets") end
-  if not metric and p.fitted.targets > 1 and p.fitted.task ~= "classification" then
+  if not metric and p.fitted.targets > 1 and p.fitted.task == "regression" then
     fail("--score: R2 is for one target, and the model has %d", p.fitted.targets)
   end
 end
@@ -386,8 +396,8 @@ local function check_sure(p, given)
     if given[other] then fail("%s is for predictions, and does not go with --%s", option, other) end
   end
   if given.std and given.interval then fail("takes --std or --interval, not both") end
-  if p.fitted.task == "classification" then
-    fail("%s is for regressions, and this model is a classification", option)
+  if p.fitted.task ~= "regression" then
+    fail("%s is for regressions, and this model predicts labels", option)
   end
   if given.std then posterior.of(p, "--std") end
   if given.interval then

@@ -19,7 +19,8 @@ end
 local schema_form = { format = "string", separator = "string?", header = "boolean?",
   by_place = "boolean?", missing = "table?", missing_values = "string?", categorical = "string?",
   columns = "table?", target = "table?", weights = "string?", groups = "string?", time = "string?",
-  cols = "integer?", base = "integer?", names = "table?", derived = "table?", text = "table?" }
+  cols = "integer?", base = "integer?", names = "table?", derived = "table?", text = "table?",
+  targets = "table?" }
 local column_form = { name = "string", kind = "string", levels = "table?", fill = "number?",
   missing = "integer?", loose = "boolean?", helper = "boolean?",
   order = "string?" }
@@ -41,6 +42,8 @@ function saved_tables.schema(schema)
   form.each(schema.missing, "string", "schema.missing")
   form.each(schema.names, "string", "schema.names")
   form.each(schema.text, "string", "schema.text")
+  form.each(schema.targets and table.move(schema.targets, 1, #schema.targets, 1, {}), "string",
+    "schema.targets")
   if schema.target then form.check(schema.target, target_form, "schema.target") end
   return schema
 end

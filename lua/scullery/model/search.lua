@@ -11,6 +11,7 @@ local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local folding = require "scullery.data.folds"
 local judging = require "scullery.model.judging"
+local multilabel = require "scullery.model.multilabel"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local recipe = require "scullery.model.recipe"
@@ -378,6 +379,13 @@ local function check(self, ds, o)
   end
   if math.type(o.folds) == "integer" and not o.holdout and o.folds > n then
     error(("%d folds of %d rows"):format(o.folds, n), 0)
+  end
+  for _, variant in ipairs(self.variants or { self }) do
+    if ds.task == "multilabel" and multilabel.apart(variant.solver) then
+      error(("solver.%s learns labels one after the other, and a search of multi-label targets \z
+        takes a solver of all at once, such as ridge: p:cv judges others"):format(
+        variant.solver.name), 0)
+    end
   end
   local default = ds.task == "classification" and o.folds ~= "gcv" and "error" or "loss"
   local criterion = criteria.of(o.score or default, ds.task)

@@ -129,6 +129,13 @@ function target_form.outputs(solver, task, choices)
   return core.solver_facts(component.instance(solver, choices)).outputs
 end
 
+--- target_form.of_labels(c): the form of c multi-label targets: 0 and 1 are learnt as -1 and +1.
+function target_form.of_labels(c)
+  local form = { mean = {}, scale = {} }
+  for j = 1, c do form.mean[j], form.scale[j] = 0.5, 0.5 end
+  return form
+end
+
 --- target_form.learn(given, ds, solver): repeats each target as often as the solver predicts values
 --- of it (target_form.outputs); then learns the form that the option `given` asks for from the
 --- targets of ds (means and standard deviations, for which a stream is read once), and applies it;
@@ -137,6 +144,9 @@ end
 function target_form.learn(given, ds, solver)
   local count = target_form.outputs(solver, ds.task)
   if count > 1 then ds = repeated(ds, count) end
+  if ds.task == "multilabel" and given == nil then
+    return target_form.apply(target_form.of_labels(ds.y:cols()), ds)
+  end
   if given == nil then return ds end
   if ds.task ~= "regression" then
     error("option 'target' of the pipeline transforms the targets of a regression, and this is a \z
@@ -183,7 +193,8 @@ end
 --- for scores and targets on the transformed scale. about: as in criterion:measured, form, and
 --- means = the solver's instance if its loss turns scores into means.
 function target_form.measured(criterion, scores, truth, about)
-  local said = core.predict(scores, { form = about.form }, "labels", about.means)
+  local said = core.predict(scores, { form = about.form,
+    task = criterion.task == "multilabel" and criterion.task or nil }, "labels", about.means)
   truth = target_form.undo(about.form, truth)
   if not criterion.tally then return criterion:measured(said, truth, about) end
   local apart = said - truth

@@ -12,7 +12,7 @@ from sklearn.base import (
 )
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _library as library
@@ -44,6 +44,14 @@ def _named(X, names):
     except ImportError:
         return X
     return DataFrame(X, columns=names, copy=False)
+
+
+def _are_indicators(y):
+    """Whether y holds multi-label targets: a column of 0 and 1 for each label."""
+    if y is None:
+        return False
+    y = y if hasattr(y, "toarray") else np.asarray(y)
+    return y.ndim == 2 and y.shape[1] > 1 and type_of_target(y) == "multilabel-indicator"
 
 
 class _Base(BaseEstimator):
@@ -203,6 +211,7 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        With multi-label targets the numbers of the columns of y, as of RidgeClassifier.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Where all names of columns are texts.
@@ -244,16 +253,20 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
         X : array-like, DataFrame, Arrow stream or sparse matrix of shape (n_samples, n_features)
             Not copied where it is row by row of float64 or float32, or CSR with sorted columns. An
             object with __arrow_c_stream__ has columns of numbers, or one of fixed-size lists.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), or (n_samples, n_labels) of 0 and 1
+            With several columns, multi-label targets: a row has any number of labels.
         sample_weight : array-like of shape (n_samples,) or None
 
         Returns
         -------
         self
         """
-        X, y = self._rows(X, y=y)
+        self._several = _are_indicators(y)
+        X, y = self._rows(X, y=y, multi_output=self._several)
         check_classification_targets(y)
         sample_weight = self._weights(sample_weight, X)
+        if self._several:
+            return self._fit_labels(X, y, sample_weight)
         self.classes_, places = np.unique(y, return_inverse=True)
         present = places if sample_weight is None else places[sample_weight > 0]
         if len(np.unique(present)) < 2:
@@ -269,8 +282,18 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
         self._places = np.searchsorted(np.sort(self._places), self._places)
         return self
 
+    def _fit_labels(self, X, y, sample_weight):
+        if self.probability:
+            raise ValueError("probability=True is for targets of one column")
+        self.classes_ = self._places = np.arange(y.shape[1])
+        y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+        return self._learn(X, library.INDICATORS, y.astype(float), sample_weight, 0)
+
+    def _more_tags(self):
+        return {"multilabel": True}
+
     def predict(self, X):
-        """The class of each row.
+        """The class of each row; with multi-label targets 0 or 1 for each label.
 
         Parameters
         ----------
@@ -278,9 +301,11 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
+        y : ndarray of shape (n_samples,) or (n_samples, n_labels)
         """
         check_is_fitted(self)
+        if self._several:
+            return self._model.predict(self._rows(X, reset=False)).astype(int)
         found = self._model.predict(self._rows(X, reset=False))[:, 0].astype(int)
         return self.classes_[self._places[found]]
 
@@ -295,10 +320,11 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With multi-label targets above 0 for the labels that are predicted.
         """
         check_is_fitted(self)
         scores = self._model.predict(self._rows(X, reset=False), library.SCORES)
-        if scores.shape[1] == 1:
+        if scores.shape[1] == 1 and not self._several:
             return scores[:, 0] if self._places[1] == 1 else -scores[:, 0]
         out = np.empty_like(scores)
         out[:, self._places] = scores
@@ -332,6 +358,8 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
         mean, standard_error : ndarrays of shape (n_features,)
         """
         check_is_fitted(self)
+        if self._several:
+            return self._importance(X, library.INDICATORS, np.asarray(y, dtype=float))
         places = np.searchsorted(self.classes_, y)
         known = self.classes_[np.minimum(places, len(self.classes_) - 1)] == np.asarray(y)
         if not known.all():

@@ -12,8 +12,8 @@
 
 static int failures;
 static char folder[] = "/tmp/scullery_embed_XXXXXX";
-static const char *const models[] = {"linear", "logistic", "regression", "neighbours",
-                                     "cells",  "sections", "whole",      "bytes"};
+static const char *const models[] = {"linear",   "logistic", "regression", "neighbours", "cells",
+                                     "sections", "whole",    "bytes",      "labels"};
 enum { MODELS = sizeof models / sizeof *models };
 
 static inline void expect(bool holds, const char *what, const char *more) {

@@ -21,8 +21,9 @@ local function write_model(name, p, X)
   p:save(("%s/%s.safetensors"):format(folder, name))
   write_matrix(name .. ".rows", X)
   write_matrix(name .. ".scores", p:decision(X))
-  write_matrix(name .. ".predictions", p.classes and p:predict(X) - 1 or p:predict(X))
-  if p.classes then write_matrix(name .. ".probabilities", p:probabilities(X)) end
+  local classes = p.fitted.task == "classification"
+  write_matrix(name .. ".predictions", classes and p:predict(X) - 1 or p:predict(X))
+  if classes then write_matrix(name .. ".probabilities", p:probabilities(X)) end
 end
 
 local three, two, numbers = models.classes(300, 3), models.classes(300, 2), models.numbers(300)
@@ -48,6 +49,11 @@ write_model("whole", sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.
 write_model("bytes", sc.pipeline{ sc.features{ p = sc.sampler.gaussian(),
   phi = sc.nonlinearity.fourier(), T = 30, dtype = "int8" }, sc.standardize(), sc.solver.ridge() }
   :fit(three):calibrate{ folds = 3 }, three.X)
+
+local sets = models.classes(60, 3)
+write_model("labels", sc.pipeline{ sc.solver.ridge() }:fit(sc.dataset{ X = sets.X, y = sets.X:map(
+  function(v) return v > 0 and 1 or 0 end), task = "multilabel", classes = { "a", "b", "c" } }),
+  sets.X)
 
 -- of a table
 local csv = support.write(nil, "size,colour,y\n" .. ("1,red,a\n2,blue,b\n3,red,b\n"):rep(5))

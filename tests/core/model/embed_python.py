@@ -34,7 +34,8 @@ def refused(words, f, *arguments):
         raise AssertionError(f"not refused: {words}")
 
 
-names = ["linear", "logistic", "regression", "neighbours", "cells", "sections", "whole", "bytes"]
+names = ["linear", "logistic", "regression", "neighbours", "cells", "sections", "whole", "bytes",
+         "labels"]
 models = {name: model(name) for name in names}
 
 

@@ -81,7 +81,13 @@ static void test_strides_and_types(void) {
 }
 
 static void test_what_a_model_says(void) {
-  scl_predictor *p = load("linear"), *r = load("regression");
+  scl_predictor *p = load("linear"), *r = load("regression"), *l = load("labels");
+  expect(scl_predictor_labels(l) == 3 && scl_predictor_classes(l) == 0 &&
+             scl_predictor_outputs(l) == 3 && scl_predictor_labels(p) == 0,
+         "labels", "count");
+  expect(strcmp(scl_predictor_label(l, 2), "c") == 0 && scl_predictor_label(l, 3) == NULL, "labels",
+         "names");
+  scl_predictor_close(l);
   expect(scl_predictor_columns(p) == 3 && scl_predictor_outputs(p) == 3, "linear", "sizes");
   expect(scl_predictor_classes(p) == 3 && scl_predictor_classes(r) == 0, "classes", "count");
   expect(strcmp(scl_predictor_class_label(p, 1), "class 2") == 0, "the second label", "other");

@@ -8,6 +8,9 @@ local parts = {}
 
 --- parts.check(f): raises an error for models that no file but p:save's holds.
 function parts.check(f)
+  if f.task == "multilabel" then
+    fail("the file predicts one label or the values of a row, and this model has several labels")
+  end
   if f.encoder then fail("a pipeline of sc.text takes texts, and the file takes numbers") end
   if f.learnt then
     fail("solver.%s keeps a model of its own, which has no formula in C", f.solver.name)

@@ -1,0 +1,105 @@
+--- Multi-label targets: a row has any number of labels. y is n x c of 0 and 1, a column for each of
+--- ds.classes. The model has a score for each label, learnt against -1 and +1, and predicts those
+--- above 0 (binary relevance). Solvers that work on sums over the rows learn all labels at once, as
+--- targets of a regression; the others one label after the other, on the same features.
+local component = require "scullery.compose.component"
+local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
+local options = require "scullery.base.options"
+local recipe = require "scullery.model.recipe"
+local target_form = require "scullery.model.target_form"
+local warn = require "scullery.base.warn"
+
+local multilabel = {}
+
+--- multilabel.apart(solver): whether the solver learns one label after the other.
+function multilabel.apart(solver)
+  return not core.solver_facts(component.instance(solver)).by_sums
+end
+
+-- The data set of one label: a classification with the classes 0 and 1.
+local function of_label(ds, j)
+  return dataset.with(ds, { y = ds.y:column(j):copy(), task = "classification",
+    classes = { 0, 1 } })
+end
+
+-- The labels in order of how near half of the rows have each, the nearest first; and the share of
+-- each.
+local function by_balance(ds)
+  local order, share = {}, {}
+  for j = 1, ds.y:cols() do order[j], share[j] = j, ds.y:column(j):mean() end
+  table.sort(order, function(a, b)
+    local x, y = math.abs(share[a] - 0.5), math.abs(share[b] - 0.5)
+    return x < y or x == y and a < b
+  end)
+  return order, share
+end
+
+-- Raises an error for a pipeline that cannot learn one label after the other.
+local function check(p, ds)
+  if not ds.X then
+    error(("pipeline:fit: solver.%s learns labels one after the other, from rows in memory, and \z
+      this data set streams"):format(p.solver.name), 0)
+  end
+  if recipe.learns_from_targets(p) then
+    error("pipeline:fit: a row stage learns from the targets, and labels that are learnt one \z
+      after the other share the stages", 0)
+  end
+end
+
+--- multilabel.fit(p, ds, fit): learns one label after the other. Width and regularisation that are
+--- not given are chosen on the label that the nearest to half of the rows have, for all. fit(q,
+--- ds): fits a pipeline without more ado.
+function multilabel.fit(p, ds, fit)
+  check(p, ds)
+  local order, share = by_balance(ds)
+  local first = order[1]
+  if share[first] == 0 or share[first] == 1 then
+    error("pipeline:fit: each label is in all rows or in none: there is nothing to tell apart", 0)
+  end
+  local q = fit(p:clone(), of_label(ds, first))
+  if q.fitted.learnt then
+    error(("pipeline:fit: solver.%s makes a model of its own, and multi-label targets take one \z
+      that makes weights, such as ridge, logistic or hinge"):format(p.solver.name), 0)
+  end
+  local fixed = p:clone()
+  fixed.features, fixed.solver = q.fitted.features, q.fitted.solver
+  local weights, constants, constant = {}, {}, {}
+  for _, j in ipairs(order) do
+    local f = q.fitted
+    if share[j] == 0 or share[j] == 1 then
+      constant[#constant + 1] = tostring(ds.classes[j])
+      weights[j], constants[j] = core.zeros(f.weights:rows(), 1), core.matrix{ 2 * share[j] - 1 }
+    else
+      if j ~= first then f = fit(fixed:clone(), of_label(ds, j)).fitted end
+      weights[j], constants[j] = f.weights, f:constant()
+    end
+  end
+  if #constant > 0 then
+    warn(("pipeline:fit: labels that are in all rows or in none are predicted so: %s"):format(
+      table.concat(constant, ", ")))
+  end
+  local f = q.fitted:changed{ weights = core.hcat(table.unpack(weights)),
+    intercept = core.hcat(table.unpack(constants)), targets = #ds.classes, task = "multilabel",
+    classes = ds.classes, form = target_form.of_labels(#ds.classes) }
+  f.pilot = nil
+  f.chosen = f.chosen and ("%s, by the label %s"):format(f.chosen, options.show(ds.classes[first]))
+  p.fitted, p.data, p.classes, p.sums_kept = f, ds, ds.classes, nil
+  return p
+end
+
+--- multilabel.probabilities(f, scores): n x c, the probability of each label by the solver's loss.
+function multilabel.probabilities(f, scores)
+  local columns, solver = {}, f:solver_instance()
+  for j = 1, scores:cols() do
+    local found = core.own_probabilities(solver, scores:column(j):copy())
+    if not found then
+      error(("the loss of solver.%s gives no probabilities of labels; that of logistic does")
+        :format(f.solver.name), 0)
+    end
+    columns[j] = found:column(2)
+  end
+  return core.hcat(table.unpack(columns))
+end
+
+return multilabel
