@@ -19,12 +19,15 @@ local Drift = drift.class
 --- none), "coefficients" (the largest, and all by rank; the weights of the columns if each feature
 --- depends on one column), "roc", "pr" and "lift" (for a classification: how well the scores rank
 --- the rows, with the area under the curve), "importance" and "dependence" (of the predictions on
---- the columns). Without it: all that apply to the model without further computation, except the
---- last five.
+--- the columns), "bands" (of a regression: the prediction along a column, with two standard
+--- deviations where the solver is ridge, and the interval of new rows, if p:fit kept what it
+--- needs). Without it: all that apply to the model without further computation, except the
+--- last six.
 ---
 --- "importance" takes repeats, metric and seed (see p:importance). "dependence" takes column (a
 --- name, or a list of up to 9; by default the four of largest importance), points, rows, class,
 --- seed (see p:dependence) and curves (25): that many single rows are drawn beside the mean.
+--- "bands" takes column (a name, or up to 4) and level (0.9).
 function Pipeline:plot(what, data, given)
   recipe.fitted(self, "pipeline:plot", true)
   local plot = require("scullery.pictures.model").plot

@@ -50,13 +50,13 @@ end
 --- matrices }; for a classification also classes, truth and said = the index of the true and of the
 --- predicted class of each row, strangers = the number of rows whose label was never seen in
 --- training (their truth is nil). data: a data set, by default the training rows. Scores that stand
---- for means are given as means.
+--- for means, and those of transformed targets, are given as predictions.
 function model.judged(p, data)
   local f = p.fitted
   local ds, text = rows_of(p, data)
   local judging <close> = f:judging(matching.judged(ds, f))
   local scores, targets = core.decisions_apart(judging, { { f:candidate() } })
-  if f.means then scores = core.predict(scores, {}, "labels", f:solver_instance()) end
+  if f.means or f.form then scores = f:decide(scores) end
   local about = { model = f, pipeline = p, n = targets:rows(), rows_text = text, scores = scores,
     targets = targets, training = ds == p.data, target_name = ds.target or "value" }
   if f.task == "classification" then
@@ -130,13 +130,16 @@ local kinds = {
   calibration = { applies = has_probabilities, needs_rows = true },
   coefficients = { applies = has_weights },
   roc = ranking "roc", pr = ranking "pr", lift = ranking "lift",
+  bands = { applies = of_task("regression", "bands"), asked = true },
   importance = explanation "importance", dependence = explanation "dependence",
 }
 local in_turn = { "residuals", "confusion", "calibration", "coefficients", "roc", "pr", "lift",
-  "importance", "dependence" }
+  "importance", "dependence", "bands" }
 
 -- The kinds of pictures that take an option, for options that not all kinds take.
-local own = { repeats = { "importance" }, metric = { "importance" }, column = { "dependence" },
+local own = { repeats = { "importance" }, metric = { "importance" },
+  column = { "dependence", "bands" },
+  level = { "bands" },
   points = { "dependence" }, rows = { "dependence" }, curves = { "dependence" },
   class = { "dependence" }, seed = { "importance", "dependence" } }
 
@@ -187,7 +190,8 @@ local rules = { title = { type = "string" }, width = { type = "integer" },
   height = { type = "integer" }, column = { test = is_names, takes = "a name or a list of names" },
   repeats = { type = "integer", low = 1 }, metric = criteria.rule, seed = { type = "integer" },
   points = { type = "integer", low = 2 }, rows = { type = "integer", low = 2 },
-  curves = { type = "integer", low = 0 }, class = { type = "any" } }
+  curves = { type = "integer", low = 0 }, level = { type = "number", low = 0, high = 1 },
+  class = { type = "any" } }
 options.declare("pipeline:plot", rules)
 
 -- Raises an error for an option of another kind of picture.

@@ -1,6 +1,7 @@
 --- Measures of a model on some rows, with their uncertainty: for a classification, shares of rows
 --- with Wilson's 95 % intervals; for a regression, means over rows with standard errors.
 local confusion = require "scullery.pictures.confusion"
+local metrics = require "scullery.metrics"
 local mean_of = require("scullery.model.judging").mean
 local numbers = require "scullery.pictures.numbers"
 local probabilities = require "scullery.model.probabilities"
@@ -28,6 +29,16 @@ local function classification(about)
     { always, share(sizes[most], about.n) } }
   return { heads = { "measure", "value", INTERVAL, "rows" }, rows = rows,
     numbers = { [2] = true, [3] = true, [4] = true } }, counts, sizes
+end
+
+-- A table of the metrics of multi-label predictions.
+local function of_labels(about)
+  local rows = {}
+  for i, name in ipairs{ "subset_accuracy", "hamming", "f1_micro", "f1_macro" } do
+    rows[i] = { name, ("%.4g"):format(metrics[name](about.scores, about.targets)), about.n }
+  end
+  return { heads = { "measure", "value", "rows" }, rows = rows,
+    numbers = { [2] = true, [3] = true } }
 end
 
 -- A table with one row for each class: recall = right / rows, precision = right / predicted.
@@ -86,6 +97,7 @@ end
 --- measures.table(about): { heads, rows, numbers } for page:table; about: the result of
 --- pictures.model.judged. The second result, for a classification only, is a table by class.
 function measures.table(about)
+  if about.model.task == "multilabel" then return of_labels(about) end
   if not about.classes then return regression(about) end
   local whole, counts, sizes = classification(about)
   return whole, by_class(about, counts, sizes)

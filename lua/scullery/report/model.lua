@@ -12,6 +12,7 @@ local options = require "scullery.base.options"
 local pictures = require "scullery.pictures.model"
 local plot = require "scullery.plot"
 local script = require "scullery.report.script"
+local sure = require "scullery.report.sure"
 
 local report = {}
 
@@ -23,13 +24,14 @@ local EXPLAINED_ROWS, MOST_EXPLAINED = 500, 60 -- rows and columns for importanc
 
 -- "classification of 2 classes: no, yes".
 local function task_text(f)
-  if f.task ~= "classification" then
+  if f.task == "regression" then
     return f.targets > 1 and ("regression of %d targets"):format(f.targets) or "regression"
   end
   local names = {}
   for k = 1, math.min(#f.classes, MOST_NAMED) do names[k] = tostring(f.classes[k]) end
   if #f.classes > MOST_NAMED then names[#names + 1] = "..." end
-  return ("classification of %d classes: %s"):format(#f.classes, table.concat(names, ", "))
+  return ("%s: %s"):format(f.task == "multilabel" and ("%d labels of a row"):format(#f.classes)
+    or ("classification of %d classes"):format(#f.classes), table.concat(names, ", "))
 end
 
 -- The seconds of each stage: "standardize 0.01 s, solver.ridge 0.2 s".
@@ -331,6 +333,7 @@ function report.page(p, given)
   if p.data and p.data ~= o.data then judged[#judged + 1] = pictures.judged(p) end
   summary(page, p)
   accuracy(page, p, judged)
+  sure.section(page, p, o.data)
   columns(page, p, o.data or p.data, o.columns)
   search(page, p)
   features(page, p, p.data or o.data and matching.judged(o.data, p.fitted))
