@@ -5,7 +5,9 @@
 #include "learn/conformal.h"
 #include "lua/list.h"
 #include "lua/matrix.h"
+#include "lua/saved.h"
 #include "lua/training.h"
+#include "model/sure.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,46 +114,16 @@ static int posterior_save(lua_State *L) {
   return 1;
 }
 
-/* Copy the field `key` of the table at 1, a packed matrix of 1 x count finite numbers. */
-static void read_numbers(lua_State *L, const char *key, double *out, size_t count) {
-  size_t row, col;
-  lua_getfield(L, 1, key);
-  const scl_matrix *m = scl_lua_hold_matrix(L, lua_gettop(L));
-  if (m->dtype != SCL_DTYPE_FLOAT64 || m->rows != 1 || m->cols != count || m->col_stride != 1 ||
-      scl_matrix_find_nonfinite(m, &row, &col))
-    luaL_error(L, "its array %s is not 1 x %I finite numbers", key, (LUAI_UACINT)count);
-  if (count > 0) memcpy(out, m->data, count * sizeof *out);
-  lua_pop(L, 1);
-}
-
-/* core.posterior_load({features, targets, rows, weight, total, constant, jitter, and the matrices of
- * posterior_save}) -> posterior */
+/* core.saved_posterior(saved, features, targets) -> the posterior in that file */
 static int posterior_load(lua_State *L) {
-  scl_lua_copy_table(L, 1, "posterior");
-  const size_t features = scl_lua_field_size(L, 1, "features", 1, INT32_MAX, 0),
-               targets = scl_lua_field_size(L, 1, "targets", 1, INT32_MAX, 0),
-               rows = scl_lua_field_size(L, 1, "rows", 0, INT32_MAX, 0),
-               order = rows > 0 ? rows : features;
+  const scl_saved *saved = scl_lua_check_saved(L, 1);
+  const size_t features = scl_lua_check_size(L, 2, 1, INT32_MAX, "features"),
+               targets = scl_lua_check_size(L, 3, 1, INT32_MAX, "targets");
   SCL_LUA_PUSH_HANDLE(L, new_posterior(L), scl_posterior,
-                      scl_posterior_empty(features, targets, rows, &made, &error));
-  scl_posterior *p = scl_lua_check_handle(L, -1, SCL_LUA_POSTERIOR);
+                      scl_saved_posterior(saved, features, targets, &made, &error));
   size_t bytes;
-  double *numbers = scl_symmetric_numbers(p->factor, &bytes);
-  read_numbers(L, "factor", numbers, bytes / sizeof *numbers);
-  read_numbers(L, "mean", p->mean, features);
-  read_numbers(L, "evidence", p->evidence, targets);
-  read_numbers(L, "residual", p->residual, targets);
-  if (rows > 0) read_numbers(L, "phi", p->phi, rows * features);
-  p->weight = scl_lua_field_number(L, 1, "weight", NAN);
-  p->total = scl_lua_field_number(L, 1, "total", NAN);
-  p->jitter = scl_lua_field_number(L, 1, "jitter", NAN);
-  p->constant = scl_lua_field_flag(L, 1, "constant");
-  if (!(p->weight >= 0 && isfinite(p->weight) && p->total > 0 && isfinite(p->total) &&
-        p->jitter >= 0 && isfinite(p->jitter)))
-    return luaL_error(L, "its numbers are not those of a posterior");
-  for (size_t i = 0; i < order; i++)
-    if (!(scl_symmetric_get(p->factor, i, i) > 0))
-      return luaL_error(L, "its factor has a diagonal that is not positive");
+  scl_posterior *p = scl_lua_check_handle(L, -1, SCL_LUA_POSTERIOR);
+  (void)scl_symmetric_numbers(p->factor, &bytes);
   scl_lua_account(L, bytes);
   return 1;
 }
@@ -179,6 +151,6 @@ void scl_lua_open_posterior(lua_State *L) {
                 {"posterior_parameters", posterior_parameters, 1},
                 {"posterior_variance", posterior_variance, 5},
                 {"posterior_project", posterior_project, 5}, {"posterior_draw", posterior_draw, 3},
-                {"posterior_save", posterior_save, 1}, {"posterior_load", posterior_load, 1},
+                {"posterior_save", posterior_save, 1}, {"saved_posterior", posterior_load, 3},
                 {"conformal_bounds", conformal_bounds, 4});
 }

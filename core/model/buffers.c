@@ -88,15 +88,20 @@ static scl_status predict_source(const scl_predictor *p, scl_source *source, con
   return scl_stay_end(&stay, status, error);
 }
 
+/* A checked buffer as a source. */
+static buffer_source source_of(const scl_buffer *rows) {
+  return (buffer_source){.base = {.class = &buffer_class,
+                                  .rows = rows->count,
+                                  .cols = rows->cols,
+                                  .random_access = true,
+                                  .parallel = true},
+                         .rows = rows};
+}
+
 /* The same for rows of a checked buffer. */
 static scl_status predict_buffer(const scl_predictor *p, const scl_buffer *rows,
                                  scl_prediction what, scl_matrix *out, scl_error *error) {
-  buffer_source source = {.base = {.class = &buffer_class,
-                                   .rows = rows->count,
-                                   .cols = rows->cols,
-                                   .random_access = true,
-                                   .parallel = true},
-                          .rows = rows};
+  buffer_source source = source_of(rows);
   return predict_source(p, &source.base, rows->title, what, out, error);
 }
 
@@ -185,6 +190,69 @@ scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const
     classes[i] = (int32_t)scl_matrix_get(&made, i, 0);
   scl_matrix_release(&made);
   return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ how sure */
+
+scl_status scl_predictor_deviations(const scl_predictor *p, int noise, scl_dtype dtype,
+                                    const void *rows, size_t count, size_t stride, void *deviations,
+                                    size_t deviations_stride, scl_error *error) {
+  static const char title[] = "scl_predictor_deviations";
+  SCL_TRY(check_predictor(p, title, error));
+  scl_buffer from = {title, rows, dtype, count, p->parts.dim, stride},
+             to = {title, deviations, dtype, count, p->parts.targets, deviations_stride};
+  scl_matrix made;
+  scl_stay stay;
+  if (!scl_predictor_has_deviations(p))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "%s: the model has no standard deviations: those of a ridge regression are "
+                    "saved by p:save(path, { std = true })",
+                    title);
+  SCL_TRY(scl_buffer_check("rows", &from, error));
+  SCL_TRY(scl_buffer_check("results", &to, error));
+  if (count == 0) return SCL_STATUS_OK;
+  SCL_TRY(scl_stay_begin(&stay, error));
+  buffer_source source = source_of(&from);
+  scl_status status =
+      scl_sure_deviations(&p->sure, &p->fitted, &source.base, noise != 0, &made, error);
+  if (status == SCL_STATUS_OK) write_results(&made, &to);
+  if (status != SCL_STATUS_OK) (void)scl_prefix(error, "%s", title);
+  return scl_stay_end(&stay, status, error);
+}
+
+scl_status scl_predictor_interval(const scl_predictor *p, double level, scl_dtype dtype,
+                                  const void *rows, size_t count, size_t stride, void *low,
+                                  void *high, size_t bounds_stride, scl_error *error) {
+  static const char title[] = "scl_predictor_interval";
+  SCL_TRY(check_predictor(p, title, error));
+  scl_buffer from = {title, rows, dtype, count, p->parts.dim, stride},
+             under = {title, low, dtype, count, p->parts.targets, bounds_stride},
+             over = {title, high, dtype, count, p->parts.targets, bounds_stride};
+  scl_matrix lows, highs;
+  scl_stay stay;
+  if (!scl_predictor_has_intervals(p))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "%s: the model keeps nothing for intervals: fit it with p:fit(ds, { interval = "
+                    "\"folds\" })",
+                    title);
+  if (!(level > 0 && level < 1))
+    return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                    "%s: the level is %g; it takes a number above 0 and below 1", title, level);
+  SCL_TRY(scl_buffer_check("rows", &from, error));
+  SCL_TRY(scl_buffer_check("results", &under, error));
+  SCL_TRY(scl_buffer_check("results", &over, error));
+  if (count == 0) return SCL_STATUS_OK;
+  SCL_TRY(scl_stay_begin(&stay, error));
+  buffer_source source = source_of(&from);
+  scl_status status =
+      scl_sure_interval(&p->sure, &p->fitted, &source.base, level, &lows, &highs, error);
+  if (status == SCL_STATUS_OK) {
+    write_results(&lows, &under);
+    write_results(&highs, &over);
+  } else {
+    (void)scl_prefix(error, "%s", title);
+  }
+  return scl_stay_end(&stay, status, error);
 }
 
 /* ------------------------------------------------------------ outputs by their number */

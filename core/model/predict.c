@@ -4,21 +4,24 @@
 
 #include "learn/score.h"
 
-/* *out (n x c, made here) = the scores of all rows of the source, by one walk. With a solver's own
- * model and without a map, its dtype decides what the rows are converted to. */
+scl_flow scl_fitted_flow(const scl_fitted *f, scl_source *source) {
+  return (scl_flow){.source = source,
+                    .stages = f->stages,
+                    .n_stages = f->n_stages,
+                    .map = f->map,
+                    .dtype = f->map != NULL      ? scl_map_dtype(f->map)
+                             : f->learnt != NULL ? f->dtype
+                                                 : SCL_DTYPE_FLOAT64,
+                    .block_rows = f->block,
+                    .pilot = f->pilot,
+                    .groups = 1,
+                    .doing = f->doing};
+}
+
+/* *out (n x c, made here) = the scores of all rows of the source, by one walk. */
 static scl_status predict_scores(const scl_fitted *f, scl_source *source, scl_matrix *out,
                                  scl_error *error) {
-  const scl_flow flow = {.source = source,
-                         .stages = f->stages,
-                         .n_stages = f->n_stages,
-                         .map = f->map,
-                         .dtype = f->map != NULL      ? scl_map_dtype(f->map)
-                                  : f->learnt != NULL ? f->dtype
-                                                      : SCL_DTYPE_FLOAT64,
-                         .block_rows = f->block,
-                         .pilot = f->pilot,
-                         .groups = 1,
-                         .doing = f->doing};
+  const scl_flow flow = scl_fitted_flow(f, source);
   return f->learnt != NULL ? scl_model_decisions(&flow, f->learnt, out, error)
                            : scl_decisions(&flow, f->weights, f->intercept, out, error);
 }

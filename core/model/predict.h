@@ -31,6 +31,10 @@ typedef struct scl_fitted {
   const char *doing;           /* for progress; NULL shows none */
 } scl_fitted;
 
+/* The walk over the rows of a source that makes the features of the model. With a solver's own model
+ * and without a map, its dtype decides what the rows are converted to. */
+scl_flow scl_fitted_flow(const scl_fitted *fitted, scl_source *source);
+
 typedef enum scl_prediction {
   SCL_PREDICT_SCORES = 0,   /* n x c */
   SCL_PREDICT_LABELS,       /* n x 1 numbers of classes; of a regression the values, n x c;

@@ -16,6 +16,7 @@ const char *scl_version(void) { return SCULLERY_VERSION; }
 void scl_predictor_close(scl_predictor *p) {
   if (p == NULL) return;
   scl_restored_release(&p->parts);
+  scl_sure_release(&p->sure);
   scl_schema_destroy(p->schema);
   SCL_RELEASE(p->places, p);
 }
@@ -60,6 +61,10 @@ static scl_status fill_predictor(scl_saved *saved, scl_predictor *out, scl_error
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "the pipeline has no solver: it predicts nothing");
   SCL_TRY(scl_saved_schema(saved, out->parts.dim, &out->schema, error));
+  const scl_restored *parts = &out->parts;
+  if (!parts->classification && parts->learnt == NULL)
+    SCL_TRY(
+        scl_saved_sure(saved, parts->dim, parts->weights.rows, parts->targets, &out->sure, error));
   return prepare_fitted(out, error);
 }
 
@@ -147,6 +152,15 @@ size_t scl_predictor_labels(const scl_predictor *p) {
 
 const char *scl_predictor_label(const scl_predictor *p, size_t place) {
   return place < scl_predictor_labels(p) ? p->parts.labels[place] : NULL;
+}
+
+int scl_predictor_has_deviations(const scl_predictor *p) {
+  return p != NULL && p->sure.posterior != NULL && !p->parts.multilabel && !p->parts.form.log;
+}
+
+int scl_predictor_has_intervals(const scl_predictor *p) {
+  return p != NULL && p->sure.method != SCL_JUDGES_NONE &&
+         (p->sure.groups.storage == NULL || p->sure.n_columns > 0);
 }
 
 int scl_predictor_has_probabilities(const scl_predictor *p) {

@@ -4,11 +4,13 @@
 
 #include "model/predict.h"
 #include "model/restore.h"
+#include "model/sure.h"
 #include <scullery/scullery.h>
 
 /* Constant once it is loaded: calls of many threads share it. */
 struct scl_predictor {
   scl_restored parts;
+  scl_sure sure;      /* of a regression */
   scl_schema *schema; /* of the table that the columns come from, NULL: not known */
   double *places;     /* of the classes: 0, 1, ... */
   scl_fitted fitted;  /* points into `parts` and `places` */

@@ -91,6 +91,13 @@ SCL_EXPORT const char *scl_predictor_label(const scl_predictor *predictor, size_
  * calibrated before it was saved; else 0. */
 SCL_EXPORT int scl_predictor_has_probabilities(const scl_predictor *predictor);
 
+/* 1 if it says standard deviations: a ridge regression that was saved with p:save(path, { std = true
+ * }), whose targets were not learnt as logarithms; else 0. */
+SCL_EXPORT int scl_predictor_has_deviations(const scl_predictor *predictor);
+/* 1 if it says intervals: a regression fitted with p:fit(ds, { interval = method }) whose groups, if
+ * it has any, are those of a column; else 0. */
+SCL_EXPORT int scl_predictor_has_intervals(const scl_predictor *predictor);
+
 /* ------------------------------------------------------------ the table behind the columns
  *
  * A model that learnt from a CSV table describes how fields of the table become columns: a number
@@ -170,6 +177,22 @@ SCL_EXPORT scl_status scl_predictor_probabilities(const scl_predictor *predictor
                                                   const void *rows, size_t count, size_t stride,
                                                   void *probabilities, size_t probabilities_stride,
                                                   scl_error *error);
+
+/* deviations (count x outputs): the standard deviation of the predicted function at each row; with
+ * noise = 1 of a new row, which has the noise too. SCL_STATUS_UNSUPPORTED if
+ * scl_predictor_has_deviations is 0. */
+SCL_EXPORT scl_status scl_predictor_deviations(const scl_predictor *predictor, int noise,
+                                               scl_dtype dtype, const void *rows, size_t count,
+                                               size_t stride, void *deviations,
+                                               size_t deviations_stride, scl_error *error);
+/* low, high (count x outputs each, `bounds_stride` numbers apart): the bounds between which a new
+ * row lies with a probability of about `level`, as p:interval(X, { level = level }) gives them.
+ * SCL_STATUS_BAD_OPTION: the level is not above 0 and below 1, or takes more rows to judge by than
+ * the model has. SCL_STATUS_UNSUPPORTED if scl_predictor_has_intervals is 0. */
+SCL_EXPORT scl_status scl_predictor_interval(const scl_predictor *predictor, double level,
+                                             scl_dtype dtype, const void *rows, size_t count,
+                                             size_t stride, void *low, void *high,
+                                             size_t bounds_stride, scl_error *error);
 
 /* The same for compressed sparse rows: row i has the number values[k] in column columns[k] (from 0),
  * for k = starts[i] .. starts[i+1]-1, and 0 in all other columns; columns ascend in a row. starts:

@@ -5,7 +5,6 @@
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
-local form = require "scullery.model.form"
 local matching = require "scullery.data.matching"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -226,9 +225,6 @@ end
 
 local PREFIX = "posterior."
 
-local said_form = { rows = "integer", weight = "number", total = "number", constant = "boolean",
-  jitter = "number" }
-
 --- posterior.encode(p, arrays): the description of the posterior for a file; its numbers are added
 --- to arrays.
 function posterior.encode(p, arrays)
@@ -241,18 +237,10 @@ function posterior.encode(p, arrays)
     jitter = info.jitter }
 end
 
---- posterior.decode(f, said, saved): gives the loaded model f its posterior. saved: the engine's
---- file.
-function posterior.decode(f, said, saved)
+--- posterior.decode(f, saved): gives the loaded model f its posterior. saved: the engine's file.
+function posterior.decode(f, saved)
   posterior.check(f, "its posterior")
-  local given = form.check(said, said_form, "posterior")
-  given.features, given.targets = f.weights:rows(), f.targets
-  if given.rows < 0 then error("its 'posterior.rows' is negative", 0) end
-  local dual = given.rows > 0 and "phi" or nil
-  for _, name in ipairs{ "factor", "mean", "evidence", "residual", dual } do
-    given[name] = core.saved_matrix(saved, PREFIX .. name)
-  end
-  local handle = core.posterior_load(given)
+  local handle = core.saved_posterior(saved, f.weights:rows(), f.targets)
   known[f] = { handle = handle, info = core.posterior_info(handle) }
 end
 

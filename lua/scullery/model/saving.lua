@@ -332,7 +332,7 @@ local function load_pipeline(file)
   self.table = saved_tables.search(file:decode(body.table))
   self.data_known = saved_tables.fingerprint(body.data)
   if fitted then self.fitted, self.classes = fitted, fitted.classes end
-  if body.posterior and fitted then posterior.decode(fitted, body.posterior, file.saved) end
+  if body.posterior and fitted then posterior.decode(fitted, file.saved) end
   if fitted and fitted.interval then conformal.check(fitted) end
   if body.sums and fitted and fitted.map then
     self.sums_kept = sums.decode(self, file.saved, file:decode(body.sums))

@@ -55,6 +55,20 @@ write_model("labels", sc.pipeline{ sc.solver.ridge() }:fit(sc.dataset{ X = sets.
   function(v) return v > 0 and 1 or 0 end), task = "multilabel", classes = { "a", "b", "c" } }),
   sets.X)
 
+-- with standard deviations and intervals: the bounds of the level 0.7 and deviations of a row
+for i, method in ipairs{ "loo", "folds", "split" } do
+  local name, X = "sure_" .. method, numbers.X:map(function(v) return v end)
+  for row = 1, X:rows() do X:set(row, 2, row % 3) end
+  local p = sc.pipeline{ sc.minmax(), fourier, sc.solver.ridge{ lambda = 1e-2 },
+    target = i < 3 and "standardize" or nil }:fit(sc.dataset{ X = X, y = numbers.y },
+    { interval = { method, by = i ~= 2 and 2 or nil, scale = i ~= 2 and "std" or nil } })
+  p:save(("%s/%s.safetensors"):format(folder, name), { std = true })
+  local some = X:slice(1, 20)
+  local low, high = p:interval(some, { level = 0.7 })
+  write_matrix(name .. ".rows", some)
+  write_matrix(name .. ".sure", sc.hcat(low, high, (select(2, p:predict(some, { std = "row" })))))
+end
+
 -- of a table
 local csv = support.write(nil, "size,colour,y\n" .. ("1,red,a\n2,blue,b\n3,red,b\n"):rep(5))
 sc.pipeline{ sc.solver.ridge() }:fit(sc.data.csv(csv, { target = "y", quiet = true }))

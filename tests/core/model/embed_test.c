@@ -103,6 +103,50 @@ static void test_what_a_model_says(void) {
   scl_predictor_close(NULL);
 }
 
+/* Deviations and bounds are those of Lua, to rounding. */
+static void test_how_sure(void) {
+  static const char *const methods[] = {"sure_loo", "sure_folds", "sure_split"};
+  for (size_t m = 0; m < 3; m++) {
+    const table rows = read_table(methods[m], ".rows"), wanted = read_table(methods[m], ".sure");
+    scl_predictor *p = load(methods[m]);
+    double low[20], high[20], std[20], worst = 0;
+    scl_error error = {0};
+    expect(scl_predictor_has_intervals(p) && scl_predictor_has_deviations(p), methods[m], "has");
+    expect(scl_predictor_interval(p, 0.7, SCL_DTYPE_FLOAT64, rows.numbers, 20, 0, low, high, 0,
+                                  &error) == SCL_STATUS_OK,
+           methods[m], error.message);
+    expect(scl_predictor_deviations(p, 1, SCL_DTYPE_FLOAT64, rows.numbers, 20, 0, std, 0, &error) ==
+               SCL_STATUS_OK,
+           methods[m], error.message);
+    for (size_t i = 0; i < 20; i++) {
+      worst = fmax(worst, fabs(low[i] - wanted.numbers[3 * i]));
+      worst = fmax(worst, fabs(high[i] - wanted.numbers[3 * i + 1]));
+      worst = fmax(worst, fabs(std[i] - wanted.numbers[3 * i + 2]));
+    }
+    expect(worst < 1e-9, methods[m], "bounds or deviations differ");
+    expect(scl_predictor_interval(p, 0.9999, SCL_DTYPE_FLOAT64, rows.numbers, 20, 0, low, high, 0,
+                                  &error) == SCL_STATUS_BAD_OPTION &&
+               strstr(error.message, "at least 9999 rows") != NULL,
+           methods[m], error.message);
+    expect(scl_predictor_interval(p, 1, SCL_DTYPE_FLOAT64, rows.numbers, 20, 0, low, high, 0,
+                                  &error) == SCL_STATUS_BAD_OPTION,
+           methods[m], "a level of 1");
+    scl_predictor_close(p);
+    free(rows.numbers);
+    free(wanted.numbers);
+  }
+  scl_predictor *r = load("regression");
+  double out[1];
+  expect(scl_predictor_deviations(r, 0, SCL_DTYPE_FLOAT64, out, 1, 0, out, 0, NULL) ==
+                 SCL_STATUS_UNSUPPORTED &&
+             scl_predictor_interval(r, 0.5, SCL_DTYPE_FLOAT64, out, 1, 0, out, out, 0, NULL) ==
+                 SCL_STATUS_UNSUPPORTED &&
+             scl_predictor_deviations(NULL, 0, SCL_DTYPE_FLOAT64, out, 1, 0, out, 0, NULL) ==
+                 SCL_STATUS_BAD_OPTION,
+         "a model without", "accepted");
+  scl_predictor_close(r);
+}
+
 /* ------------------------------------------------------------ threads */
 
 typedef struct work {
@@ -428,6 +472,7 @@ int main(void) {
   test_predictions_are_those_of_lua();
   test_strides_and_types();
   test_what_a_model_says();
+  test_how_sure();
   test_misuse();
   test_misuse_of_fields();
   test_null();

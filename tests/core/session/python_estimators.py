@@ -123,6 +123,19 @@ class Numbers(unittest.TestCase):
                 found = model.classes_[scores.argmax(axis=1)]
             np.testing.assert_array_equal(found, model.predict(X))
 
+    def test_multilabel(self):
+        labels = np.column_stack([Y > 0, X[:, 1] > 0, X[:, 2] > 1]).astype(int)
+        for pipeline in None, "sc.pipeline{ sc.solver.logistic{ lambda = 1e-3 } }":
+            model = RandomFeatureClassifier(50, random_state=0, pipeline=pipeline).fit(X, labels)
+            said = model.predict(X)
+            self.assertEqual(model.classes_.tolist(), [0, 1, 2])
+            self.assertTrue(((model.decision_function(X) > 0) == said).all())
+            self.assertEqual(model.score(X, labels), (said == labels).all(axis=1).mean())
+            self.assertGreater((said == labels).mean(), 0.95)
+            self.assertEqual(model.importance(X, labels)[0].shape, (4,))
+        again = RandomFeatureClassifier(50, random_state=0, pipeline=pipeline)
+        self.assertTrue((again.fit(X, sp.csr_matrix(labels)).predict(X) == said).all())
+
     def test_probabilities(self):
         model = classifier(probability=True).fit(X, WORDS)
         shares = model.predict_proba(X)
