@@ -10,14 +10,10 @@
 --
 -- The paper gives no numbers, but says that random stumps catch up with AdaBoost's error as K
 -- grows, and reach a given error in an order of magnitude less time. On columns of 0 and 1 they
--- catch up to half a percent: 15.4 %, as least squares on the columns themselves (table I), and
--- AdaBoost 14.9 %. On numbers AdaBoost stays ahead, 13.2 % against 14.5 %. K of them take a third
--- (K = 10) to a twentieth (1000) of the time of K rounds. To the same error they are about twice as
--- fast: 300 of them have 15.6 % after 0.05 s, 30 rounds 16.0 % after 0.11 s; on numbers 1,000 have
--- 14.7 % after 0.06 s, as 30 rounds after 0.11 s. A round takes 1.1 ms, as this AdaBoost sorts each
--- column once; the paper does not tell how its AdaBoost finds a stump.
+-- catch up to half a percent: 15.4 %, AdaBoost 14.9 %. On numbers AdaBoost stays ahead, 13.2 %
+-- against 14.5 %. K of them take a third (K = 10) to a twentieth (1000) of the time of K rounds; to
+-- the same error they are about twice as fast. This AdaBoost sorts each column once.
 local sc = require "scullery"
-
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
 local sets = args.quick and { "wdbc" } or { "adult", "adult, numbers" }
 local train, test = {}, {}
@@ -40,7 +36,6 @@ for _, name in ipairs(sets) do
     cells[#cells + 1] = K <= 1000 and { data = name, method = "AdaBoost", K = K, seed = 1 } or nil
   end
 end
-
 -- Thresholds uniform on [-a, a], a and lambda chosen on training rows.
 local function random_stumps(rows, K, seed)
   return sc.pipeline{ sc.standardize(),
@@ -79,7 +74,6 @@ for _, value in ipairs{ "percent", "seconds" } do
     title = labels[value] }
 end
 sc.publish(args.out .. "/bases/figure3" .. (args.quick and "_quick" or ""),
-  { experiment = exp,
-  stand_in = args.quick and "wdbc", tables = tables,
+  { experiment = exp, stand_in = args.quick and "wdbc", tables = tables,
   figures = { sc.plot.panels{ columns = 3, width = 1400, height = 420 * #shown,
     table.unpack(figures) } } })

@@ -9,20 +9,14 @@
 -- most 10,000 training rows; the paper quotes results of others. "linear": ridge on the columns. 5
 -- seeds.
 --
--- adult: its numbers are cut into fifths, which gives 124 columns of 0 and 1 (the paper has 123).
---
--- cpu_act: the published 11 of ASVM is the error of a linear model, 11.3 here; active set
--- regression (Musicant and Feinberg 2004) solves systems of the order of the columns. Bins are
--- better than published; the paper does not tell its gamma. "aligned" is without the 294 rows in
--- which freemem holds what usr holds elsewhere. They cost the linear model the most (3.0 without
--- them), Fourier features 0.6.
---
 -- house_16h stands in for census-house, which is not public (119 columns, another target), and
 -- covtype10k for forest cover: their published numbers are in a table of their own.
 --
 -- covtype10k: class 2 against the others. The paper has 522,000 training rows and we 9,000. More
 -- rows help: bins with P = 50 have 12.7, 12.1 and 9.1 by 1,000, 3,000 and 9,000 rows (figure 2).
 -- `scullery data get covtype` and --forest covtype take all rows.
+--
+-- More in docs/seeds.md.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 5, forest = "covtype10k", out = "out" }

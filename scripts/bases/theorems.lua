@@ -19,7 +19,6 @@ local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 10, draws = 50, out = "out" }
 local delta, radius = 0.05, 2
 if args.quick then args.seeds, args.draws = 2, 10 end
-
 local points = {}
 for k = 1, 440 do -- evenly over the disc: equal areas, golden angle
   local r, angle = radius * math.sqrt(k / 440), 2.39996 * k

@@ -2,8 +2,7 @@
 -- share projections, in multinomial logistic regression by stochastic gradients.
 --
 --   scullery scripts/maxout/table3.lua [--quick] [--seeds 5] [--unit 1250] [--most 5000]
---       [--sigma 0.5] [--out out]
---       [--frames X.npy --labels y.npy --test-frames X.npy --test-labels y.npy]
+--       [--sigma 0.5] [--frames X.npy --labels y.npy --test-frames X.npy --test-labels y.npy]
 --
 -- The paper's data are frames of TIMIT, under a licence. The run here is on the stand-in of
 -- table2.lua, the letters of Statlog, at a twelfth of the paper's sizes: its 15,000 projections
@@ -18,8 +17,7 @@ local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, unit = 1250, most = 5000, epochs = 30,
   sigma = 0.5, frames = "", labels = "", test_frames = "", test_labels = "", out = "out" }
 
-local name = "maxout_table3"
-local train, test
+local name, train, test = "maxout_table3"
 if args.quick then
   name, args.seeds, args.epochs, args.unit, args.most = name .. "_quick", 2, 10, 30, 120
   train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
@@ -75,7 +73,6 @@ for _, option in ipairs(exp.options) do -- of Fourier features alone, which --se
 end
 sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
   stand_in = args.quick and "wdbc, m up to 120",
-  tables = { exp:table{ rows = names },
-    not args.quick and { rows = published,
+  tables = { exp:table{ rows = names }, not args.quick and { rows = published,
     title = "Published: phone error rate on TIMIT, percent",
     columns = { "map", "m", "projections", "published" } } } })

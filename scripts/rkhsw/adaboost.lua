@@ -22,14 +22,16 @@ for _, form in ipairs{ "discrete", "real" } do
   end
 end
 
+local function parts(name, seed)
+  local ds = sc.data.load(name)
+  if name == "adult" or name == "mnist17" then return ds:parts() end
+  return ds:split{ test = 0.25, seed = seed, stratify = false }
+end
+
 local exp = sc.experiment{ name = "rkhsw_adaboost" .. (args.quick and "_quick" or ""),
   folder = args.out .. "/cells", cells = cells,
   run = function(cell)
-    local ds = sc.data.load(cell.data)
-    local train, test = ds:parts()
-    if cell.data == "skin" or cell.data == "wdbc" then
-      train, test = ds:split{ test = 0.25, seed = cell.seed, stratify = false }
-    end
+    local train, test = parts(cell.data, cell.seed)
     local p = sc.pipeline{ sc.solver.adaboost{ form = cell.form,
       stumps = sc.choose{ 10, 25, 50, 100, 150, 200 } } }:search(train, { folds = 5,
       seed = cell.seed })

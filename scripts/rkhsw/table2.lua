@@ -11,10 +11,8 @@
 -- each seed: one split serves all runs of the authors. The same code leaves SFGD at its default,
 -- the logistic loss; the paper says the square loss in every case.
 --
--- One of 24 numbers is more than two standard errors off, as chance would have it: of the least
--- squares fit we prune 58.9 per cent, the authors 59.9.
+-- One of 24 numbers is more than two standard errors off, as by chance: 58.9 per cent for 59.9.
 local sc = require "scullery"
-
 local args = sc.arguments{ quick = false, seeds = 10, out = "out" }
 local T = args.quick and 50 or 1000
 local ds = args.quick and sc.data.load("wdbc") or sc.data.load("mnist17", "train")
@@ -52,7 +50,6 @@ local exp = sc.experiment{
       norm = small:norm(), lambda = p.choice["solver.lambda"] }
   end,
 }
-
 -- Mean and standard deviation of ten runs of each algorithm (tables 2 and 4).
 local published = {
   { "train_error", 3, "Training error", 0.006, 0.001, 0.007, 0.001, 0.018, 0.002, 0.025, 0.003 },
@@ -78,6 +75,5 @@ for i, one in ipairs(published) do
   end
 end
 sc.publish(args.out .. "/rkhsw/table2" .. (args.quick and "_quick" or ""),
-  { tables = tables, experiment = exp,
-  stand_in = args.quick and "wdbc, T = 50", figures = {
+  { tables = tables, experiment = exp, stand_in = args.quick and "wdbc, T = 50", figures = {
   sc.plot.bars{ names = names, series = { bars[2], bars[5] }, y_label = "error" } } })

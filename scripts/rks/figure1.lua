@@ -7,14 +7,6 @@
 -- sigmoids. Time is processor seconds of training and testing, on which other work on the machine
 -- has little effect; wall-clock seconds are in the CSV file.
 --
--- Data: adult with its six columns of numbers cut at quintiles, 124 columns of 0 and 1; the paper's
--- 123 are those of LIBSVM's a9a, made in that way. "adult, numbers" keeps them: 108 columns.
--- kddcup10: 50,000 rows to train on and 150,000 to test on, drawn from the 10 percent file,
--- `normal.` against the rest, 118 columns. The paper's activity data are not public. Columns are
--- standardised. Thresholds ~ N(0, 1). Weights of the other features ~ N(0, 0.01 I), so that <w, x>
--- has a variance near 1 on a hundred columns; no search chose them. lambda = 1e-6 stands for 0, a
--- constant is fitted, features are float32.
---
 -- The paper prints no numbers but these: RKS is almost as accurate as AdaBoost, two to three orders
 -- of magnitude faster for the same T, and one to three for the same error. Ours is nearly as
 -- accurate on adult (0.1504 by the hinge loss, AdaBoost 0.1498), but by least squares only 2 to 19
@@ -24,13 +16,7 @@
 -- stump of adult. For 200 stumps docs/performance.md has 0.3 s, and 8.9 s for scikit-learn's
 -- AdaBoost.
 --
--- The hinge loss is minimised to a duality gap of 1e-6 of the loss at 0; on kddcup10 six of ten
--- runs of T = 256 and 1024 end before, at gaps up to 3e-3, where rounding allows none smaller.
--- Where few stumps tell many rows apart, a part of the rows has the score 0 at the minimum
--- ("undecided", below 1e-3), and their labels are chance.
---
--- Where columns hold numbers, AdaBoost's chosen thresholds stay ahead of drawn ones. On kddcup10
--- the hinge loss makes a third of the errors of the square loss.
+-- More in docs/seeds.md.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }

@@ -12,16 +12,12 @@
 -- lambda = 1e-10 makes the solution unique where stumps repeat (that of the least norm). T are
 -- powers of 4: the features +-1/sqrt(T) and their sums over rows are then exact in float32.
 --
--- "numbers cut" is adult as in the paper, with columns of 0 and 1 alone (see figure1.lua). There
--- max |alpha_t| stays near 0.3 up to T = 256, falls with slope -0.7 to T = 1024 and -1.5 to
--- T = 4096, and the mean of T max |alpha_t| stays at about 100 or below: the published decay. Half
--- of the thresholds fall between the two values of a column, and all of these make one feature;
--- when each of the 124 columns has several, they share its weight. With the numbers kept there is
--- no decay, but a rise from 0.31 to 0.48: the largest coefficients are those of thresholds on
--- capital_gain and capital_loss, which tell different rows apart and do not repeat, and the C that
--- is needed grows with T. What justifies dropping the constraint is the coding of the data.
+-- "numbers cut" is adult as in the paper, with columns of 0 and 1 alone. There max |alpha_t| stays
+-- near 0.3 up to T = 256, then falls with slope -0.7 and -1.5: the published decay. Many thresholds
+-- fall between the same two values and make one feature, and these share its weight. With the
+-- numbers kept it rises from 0.31 to 0.48, by thresholds on capital_gain and capital_loss, which do
+-- not repeat. What justifies dropping the constraint is the coding of the data.
 local sc = require "scullery"
-
 local args = sc.arguments{ quick = false, seeds = 500, out = "out" }
 local seeds = args.quick and math.min(args.seeds, 20) or args.seeds
 local function runs_of(coding, T)

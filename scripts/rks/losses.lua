@@ -7,9 +7,8 @@
 -- the square loss (matching pursuit, least squares), and the logistic loss, which it does not
 -- name. adult, numbers cut at quintiles, 8000 of the training rows; the official test rows.
 --
--- With C = 3 every row gets the larger class whatever the loss, and from C = 30 on the losses are
--- alike within half a percent: C decides, not the loss. The exponential loss takes no more steps
--- than the others.
+-- With C = 3 every row gets the larger class whatever the loss; at C = 300 all have 15.7 to 15.9 %:
+-- C decides, not the loss. At 30 the square and the exponential loss are up to a percent ahead.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
 local all, test = sc.data.load("wdbc"):split{ seed = 0 }

@@ -17,14 +17,7 @@
 -- class (error 0.239). With C = 30 and K = 1024 the error is 0.161, and equation 13 is below 1 for
 -- m = 32,768 alone.
 --
--- The constants of equation 13 do not follow from its proof. The deviation term takes c(y f) to
--- vary by LC where it varies by |c(0)| + LC for a loss >= 0 (2LC in general), and one side of |.|
--- is proved. The symmetrised term on the other hand needs 2LC, not 4LC + 2|c(0)|. Put right:
---
---     (1/sqrt m) (2LC + (|c(0)| + LC) sqrt(log(2/delta)/2)),
---
--- "derived" below. It is smaller than equation 13 for every delta above 0.001, so that equation 13
--- holds there as printed. For the square loss L = 2(1 + C) grows with C as well.
+-- More in docs/seeds.md.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 10, out = "out" }

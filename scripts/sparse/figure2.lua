@@ -14,18 +14,9 @@
 -- "standardised": each feature is centred and scaled before the ridge, as the author's public code
 -- of figure 3 does, which has no script of this one. The penalties are those of such features.
 --
--- The paper has no numbers here. It says that sparse features do slightly worse than the exact
--- kernel, but better on forestfires. Normalised features do far worse on some sets (propulsion
--- 0.100, exact 0.009; galaxy 0.008, exact 0.0001). The cause is not the approximation: the exact
--- kernel with the same five penalties (error_same) agrees with them to 3 % (galaxy: 12 %). It is
--- the penalties: SALSA's kernel is a sum over C(l, in-degree) terms and the features' a mean, so
--- that the same number weighs C(l, in-degree) times more. Raw and standardised features bring
--- penalties many times smaller, and do slightly worse than the exact kernel on most sets, as the
--- paper says. The standardised ones do worse on 9 sets of 13: by up to 17 % where the exact error
--- is above 0.05, by 20 to 65 % on galaxy, speech and telemonitoring, whose errors are small; on
--- propulsion their error is a sixth of the exact one. On forestfires none does better than the
--- exact kernel: in-degrees from 1 to 10 are within 3 % there by leave-one-out, but from 0.31 to
--- 0.39 in test, so that the choice decides. blog says little: its target is 0 in all but 11 rows.
+-- Normalised features do far worse than the exact kernel on some sets, by their penalties and not by
+-- the approximation; raw and standardised ones do slightly worse on most, as the paper says. More in
+-- docs/seeds.md.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 2, out = "out" }
 local sets = args.quick and { "made" } or { "airfoil", "blog", "blog_comments", "ccpp",

@@ -5,21 +5,16 @@
 -- As the author's public code does it: 4000 rows, uniform on [0, 1]^16, of which n are learnt from
 -- and the others judge, 1200 pairs (sin, cos) with weights of standard deviation 1/sqrt(in-degree)
 -- and random phases, and seven penalties from 1e-4 to 1e2 by leave-one-out. The target is linear,
--- with the slopes of that code, plus 5 % of one product of six entries (the paper: three products
--- of three), plus noise of variance 0.0025, the floor of the error. A seed is another choice of the
--- n rows and other features. (The code has 20 sizes from 100 to 1000, and 30 such choices.)
+-- plus 5 % of one product of six entries (the paper: three products of three), plus noise of
+-- variance 0.0025. A seed is another choice of the n rows and other features.
 --
--- "standardised": each feature is centred and scaled before the ridge, as that code does, and the
--- penalty is that of scaled features. "plain": features over sqrt(1200), as the paper prints them.
+-- "standardised": features are centred and scaled before the ridge, as in that code, and so is the
+-- penalty. "plain": features over sqrt(1200), as the paper prints them.
 --
 -- The paper: in-degree 1 is best below n = 250, 3 between 250 and 400, beyond 400 those from 3 on
--- are alike, and larger in-degrees choose larger penalties. Standardised features show this order:
--- 1 is best at 100 and 150 and within its standard error of 3 at 200, 3 is best from 250 to 350,
--- with 10 close to it, and from 400 on the means of 3, 10 and 16 are within 1.5 % of each other.
--- Plain features do not: 10 and 16 are best at every n. That in-degrees differ so at small n is
--- thus a result of the scaling, which the paper does not mention. Plain features of in-degree 10
--- or 16 are also better than all standardised ones, by 6 to 8 % to n = 250, and alike at 1000. In
--- both forms in-degree 1 chooses smaller penalties.
+-- are alike, and larger in-degrees choose larger penalties. Standardised features show this order;
+-- plain ones do not: 10 and 16 are best at every n, and 6 to 8 % better than all standardised ones
+-- to n = 250. In-degree 1 chooses smaller penalties in both.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 8, out = "out" }
 local n_all, l, m, noise, alpha = 4000, 16, args.quick and 200 or 1200, 0.05, 0.05
@@ -39,9 +34,7 @@ local function data()
     - product * (alpha / norm / product:std()) + noise * sc.randn{ n_all, 1, seed = 2 }
   return sc.dataset{ X = X, y = y, task = "regression" }
 end
-local ds = data()
-
-local exp = sc.experiment{
+local ds = data()local exp = sc.experiment{
   name = "sparse_figure3" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
   cells = { features = forms, degree = degrees, n = sizes,
     seed = sc.range(1, args.quick and 2 or args.seeds) },
@@ -73,8 +66,7 @@ end
 for _, form in ipairs(exp:values("features")) do
   for _, value in ipairs{ "error", "penalty" } do
     pictures[#pictures + 1] = sc.plot.line{ title = form .. " features, by in-degree",
-      x_label = "n", x_log = true, y_log = value == "error",
-      y_label = value == "error" and "test mean squared error" or "log10 of the chosen penalty",
+      x_label = "n", x_log = true, y_log = value == "error", y_label = "test " .. value,
       series = exp:series{ x = "n", value = value, series = "degree",
         where = { features = form } } }
   end
