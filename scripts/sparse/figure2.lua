@@ -6,17 +6,17 @@
 -- Inputs are standardised; errors are mean squared, over the variance of the training targets.
 -- Exact: the sum over in-degree columns of products of Gaussian kernels of width 20 n^(-1/5), with
 -- a penalty from 1e-4 to 1e2 and the in-degree (1 to 10; to 5 with more than 20 columns) chosen by
--- leave-one-out. Sparse: 300 l features sqrt(2) cos of that in-degree, with five penalties.
--- Weights have standard deviation 0.05 n^(1/5), which matches the kernel: the printed 0.05
--- sqrt(in-degree) n^(1/5) is the root mean square length of a row.
+-- leave-one-out. Sparse: 300 l features sqrt(2) cos of that in-degree, with five penalties. Weights
+-- have standard deviation 0.05 n^(1/5), which matches the kernel: the printed 0.05 sqrt(in-degree)
+-- n^(1/5) is the root mean square length of a row.
 --
 -- "normalised": features over sqrt(300 l) as the paper prints them; "raw": without that factor;
 -- "standardised": each feature is centred and scaled before the ridge, as the author's public code
 -- of figure 3 does, which has no script of this one. The penalties are those of such features.
 --
--- Normalised features do far worse than the exact kernel on some sets, by their penalties and not by
--- the approximation; raw and standardised ones do slightly worse on most, as the paper says. More in
--- docs/seeds.md.
+-- Normalised features do far worse than the exact kernel on some sets, by their penalties and not
+-- by the approximation; raw and standardised ones do slightly worse on most, as the paper says.
+-- More in docs/seeds.md.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 2, out = "out" }
 local sets = args.quick and { "made" } or { "airfoil", "blog", "blog_comments", "ccpp",

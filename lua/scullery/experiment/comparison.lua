@@ -93,7 +93,8 @@ local function counted(count, noun)
 end
 
 --- comparison.new{ groups = { { labels, mean, error, count, seconds }, ... }, names =, value =,
---- published =, digits =, runs =, title =, label =, notes = }: see exp:compare.
+--- published =, digits =, runs =, title =, label =, notes =, partial = }: see exp:compare. partial:
+--- published numbers without a cell of ours are not noted, as those of a file are not.
 function comparison.new(given)
   local leaves, found = {}, 0
   for _, leaf in ipairs(leaves_of(given.published, #given.names, {}, {})) do
@@ -112,7 +113,7 @@ function comparison.new(given)
   end
   local missing = {}
   for _, leaf in pairs(leaves) do missing[#missing + 1] = table.concat(leaf.labels, ", ") end
-  if #missing > 0 then
+  if #missing > 0 and not given.partial then
     table.sort(missing)
     table.insert(self.notes, ("%s without a cell of ours: %s"):format(
       counted(#missing, "published number"), table.concat(missing, "; ")))

@@ -85,11 +85,13 @@ function Experiment:series(given) return summary.series(self, given) end
 ---
 --- published: tables nested in that order, with the options' values as keys, as in { adult = {
 --- ridge = 0.155 } } for rows = "data" and columns = "method"; a number, or { number, its standard
---- error }. digits: decimals of the published numbers; a difference within their rounding counts as
---- 0. runs: the number of runs of which a published number without a standard error is the mean;
---- its standard error is then estimated from the spread of our runs. title: printed above the table
---- by sc.publish. label: the heading of the published numbers, "published". over, where: as in
---- exp:table.
+--- error }; or the path of a CSV file with a column for each compared option and for the result,
+--- its standard deviation over runs in a column NAME.deviation, and their number in a column runs
+--- (as scripts/rkhsw/table5.csv). digits: decimals of the published numbers; a difference within
+--- their rounding counts as 0. runs: the number of runs of which a published number without a
+--- standard error is the mean; its standard error is then estimated from the spread of our runs.
+--- title: printed above the table by sc.publish. label: the heading of the published numbers,
+--- "published". over, where: as in exp:table.
 ---
 --- Fields: names, rows (a list of { labels, published, published_error, mean, error, count,
 --- difference, ratio = the difference in standard errors, seconds }), notes. seconds is the mean of

@@ -394,7 +394,9 @@ end
 
 -- ---------------------------------------------------------------- beside published numbers
 
-local compare_rules = rules{ published = { type = "table" },
+local compare_rules = rules{ published = { test = function(v)
+    return type(v) == "table" or type(v) == "string"
+  end, takes = "a table, or the path of a .csv file" },
   rows = { type = "any", test = is_names, takes = "a name or a list of names", required = true },
   columns = { type = "string" }, value = { type = "string" },
   digits = { type = "integer", low = 0, high = 12 }, runs = { type = "integer", low = 1 },
@@ -446,8 +448,12 @@ function summary.compare(exp, given)
       subject = table.concat(names, ", "), title = o.title, ratio = o.ratio,
       larger = o.smallest == false, to = o.to, notes = notes_of(exp, about) })
   end
-  return comparison.new{ groups = list, names = names,
-    value = value, published = o.published, digits = o.digits, runs = o.runs, title = o.title,
+  local known = o.published
+  if type(known) == "string" then
+    known = require("scullery.experiment.published").read(known, names, value)
+  end
+  return comparison.new{ groups = list, names = names, value = value, published = known,
+    partial = known ~= o.published, digits = o.digits, runs = o.runs, title = o.title,
     label = o.label or comparison.LABEL, notes = notes_of(exp, about) }
 end
 

@@ -202,6 +202,32 @@ function TestTables:test_what_cells_took_is_a_value_everywhere()
   lu.assertEquals(exp:best{ value = "seconds" }.mean, 7)
 end
 
+-- Published numbers of a file, with deviations over runs, are those of the same nested tables.
+function TestTables:test_published_numbers_of_a_file()
+  local exp, path = grid(), os.tmpname() .. ".csv"
+  local function write(text)
+    local file = assert(io.open(path, "w"))
+    file:write(text)
+    file:close()
+  end
+  local function compare(published)
+    return exp:compare{ rows = { "T", "method" }, value = "error", published = published }
+  end
+  write('T,method,runs,error,error.deviation\n10,a,4,0.25,0.5\n10,"b",1,0.75,\n'
+    .. "100,a,4,,\n7,x,4,1,1\n")
+  local from_file, nested = compare(path), compare{ [10] = { a = { 0.25, 0.25 }, b = 0.75 } }
+  lu.assertEquals(tostring(from_file), tostring(nested))
+  write "T,error\n10,1\n"
+  fails({ path .. " has no column 'method'" }, compare, path)
+  write "T,method,error\n10,a\n"
+  fails({ path .. ", line 2: 2 fields below 3 headings" }, compare, path)
+  write "T,method,error\n"
+  fails({ "has no line below the headings" }, compare, path)
+  os.remove(path)
+  fails({ path }, compare, path)
+  fails({ "takes a table, or the path of a .csv file" }, compare, 3)
+end
+
 function TestTables:test_printing()
   lu.assertEquals(tostring(grid()), "experiment e: 12 cells done, 0 failed, in " .. folder .. "/e")
   fails({ "experiment: there is no method or field 'tabel' (did you mean 'table'?)" },
