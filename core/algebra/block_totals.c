@@ -196,6 +196,21 @@ scl_status scl_block_totals_make_room(scl_whole_totals *totals, double bound, do
 
 bool scl_block_totals_widen(size_t rows) { return ldexp((double)rows, SCL_BLOCK_SHIFT) >= NARROW; }
 
+/* Add all rows, in parts. */
+static scl_status add_parts(adding *job, const scl_product_block *all, bool *skip,
+                            scl_error *error) {
+  const size_t most = scl_symmetric_part_rows(job->to->totals->low, all->dtype),
+               parts = (all->count + most - 1) / most;
+  for (size_t k = 0; k < parts; k++) {
+    const size_t first = all->count * k / parts, end = all->count * (k + 1) / parts;
+    const scl_product_block part = {all->dtype,
+                                    scl_at(all->phi, all->dtype, (ptrdiff_t)first * all->stride),
+                                    all->stride, end - first};
+    SCL_TRY(add_block(job, &part, skip, error));
+  }
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_block_totals_add(const scl_block_totals *to, scl_dtype dtype, const void *phi,
                                 ptrdiff_t stride, size_t count, scl_error *error) {
   const size_t tiles = scl_tile_count(to->totals->low);
@@ -207,7 +222,7 @@ scl_status scl_block_totals_add(const scl_block_totals *to, scl_dtype dtype, con
   const scl_status status =
       job.most == NULL || job.failing == NULL || skip == NULL
           ? scl_fail_memory(error, tiles * sizeof *job.most, "sums of a block")
-          : add_block(&job, &block, skip, error);
+          : add_parts(&job, &block, skip, error);
   SCL_RELEASE(job.most, job.failing, skip);
   return status;
 }

@@ -44,6 +44,8 @@ double *scl_symmetric_numbers(scl_symmetric *a, size_t *size);
  * are multiplied in float32 and added in float64. */
 scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const void *phi,
                                     ptrdiff_t stride, size_t count, scl_error *error);
+/* The most rows whose products are made at once: more rows come in parts of nearly equal size. */
+size_t scl_symmetric_part_rows(const scl_symmetric *a, scl_dtype dtype);
 /* a += Phi'W Phi for `count` sparse rows: row i has `value` at the columns columns[i * slots ..]
  * (ascending; -1: unused) and 0 elsewhere. weights NULL: all 1. */
 void scl_symmetric_scatter(scl_symmetric *a, const int32_t *columns, size_t slots, size_t count,

@@ -1,7 +1,8 @@
 /* Phi'Phi of a block of rows, one task for each tile, which is added to a matrix or passed to a
  * function. If the instruction set has packed products, the block's columns are packed once for all
  * tiles. Otherwise, and for small blocks, OpenBLAS computes each tile and packs its columns
- * again. */
+ * again. Large blocks come in parts: packed rows then have the same size in all blocks, so that
+ * their memory is reused, where the system would zero new pages. */
 #include "algebra/dense.h"
 #include "algebra/symmetric_internal.h"
 #include "base/interrupt.h"
@@ -11,6 +12,8 @@
 
 /* A block below these is not packed. */
 enum { LEAST_ORDER = 64, LEAST_ROWS = 32 };
+/* The packed bytes of a part, unless LEAST_PART rows have more. */
+enum { PACKED_BYTES = 32 << 20, LEAST_PART = 256 };
 
 typedef struct accumulation {
   scl_symmetric *a;
@@ -89,16 +92,31 @@ static void packed_tile(void *context, size_t index) {
   if (job->visit != NULL) job->visit(job->context, i, j, sums);
 }
 
-/* Room for the packed columns; *packs = false: they are not packed. */
-static scl_status open_packed(accumulation *job, bool *packs, scl_error *error) {
+/* Whether the columns are packed; the sizes of a packed tile of `rows` rows. */
+static bool set_packing(accumulation *job, size_t rows) {
   const size_t bytes = scl_loops_get()->packed_bytes, size = scl_dtype_size(job->dtype);
-  *packs = bytes > 0 && job->a->n >= LEAST_ORDER && job->count >= LEAST_ROWS;
-  if (!*packs) return SCL_STATUS_OK;
+  if (bytes == 0 || job->a->n < LEAST_ORDER || rows < LEAST_ROWS) return false;
   job->width = bytes / size;
-  job->apart = (job->a->tile + job->width - 1) / job->width * bytes * job->count;
-  job->packed = scl_allocate_array(job->a->across, job->apart);
-  return job->packed != NULL ? SCL_STATUS_OK
-                             : scl_fail_memory(error, job->a->across * job->apart, "packed rows");
+  job->apart = (job->a->tile + job->width - 1) / job->width * bytes * rows;
+  return true;
+}
+
+size_t scl_symmetric_part_rows(const scl_symmetric *a, scl_dtype dtype) {
+  const double bytes = (double)(a->across * a->tile * scl_dtype_size(dtype));
+  return scl_max((size_t)(PACKED_BYTES / bytes), LEAST_PART);
+}
+
+/* Room for the packed columns of `rows` rows; *packs = false: they are not packed. Unless the rows
+ * are few it is the room of the largest part, so that all parts ask for the same size; what is not
+ * used is not touched. */
+static scl_status open_packed(accumulation *job, bool *packs, scl_error *error) {
+  const size_t most = scl_symmetric_part_rows(job->a, job->dtype), few = most / 4;
+  *packs = set_packing(job, job->count > few && job->count < most ? most : job->count);
+  if (!*packs) return SCL_STATUS_OK;
+  const size_t bytes = job->a->across * job->apart;
+  job->packed = scl_allocate(bytes);
+  (void)set_packing(job, job->count);
+  return job->packed != NULL ? SCL_STATUS_OK : scl_fail_memory(error, bytes, "packed rows");
 }
 
 /* ------------------------------------------------------------ by OpenBLAS */
@@ -145,14 +163,20 @@ static scl_status run_accumulation(accumulation *job, scl_error *error) {
 
 scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const void *phi,
                                     ptrdiff_t stride, size_t count, scl_error *error) {
-  accumulation job = {.a = a,
-                      .dtype = dtype,
-                      .phi = phi,
-                      .stride = stride,
-                      .count = count,
-                      .visit = dtype == SCL_DTYPE_FLOAT32 ? add_tile_f32 : NULL,
-                      .context = a};
-  return count == 0 ? SCL_STATUS_OK : run_accumulation(&job, error);
+  const size_t most = scl_symmetric_part_rows(a, dtype), parts = (count + most - 1) / most;
+  scl_status status = SCL_STATUS_OK;
+  for (size_t k = 0; status == SCL_STATUS_OK && k < parts; k++) {
+    const size_t first = count * k / parts;
+    accumulation job = {.a = a,
+                        .dtype = dtype,
+                        .phi = scl_at(phi, dtype, (ptrdiff_t)first * stride),
+                        .stride = stride,
+                        .count = count * (k + 1) / parts - first,
+                        .visit = dtype == SCL_DTYPE_FLOAT32 ? add_tile_f32 : NULL,
+                        .context = a};
+    status = run_accumulation(&job, error);
+  }
+  return status;
 }
 
 scl_status scl_symmetric_products(const scl_product_block *block, scl_symmetric *like,

@@ -466,16 +466,20 @@ static double centred(wide_float a, wide_float b, wide_float c, wide_float total
 
 /* The right-hand sides, squares and means for features base + unit v. The base drops out of centred
  * products. */
-static void fill_totals(const scl_whole_sums *sums, const whole *w, const scl_whole_features *f,
-                        bool centre, scl_totals *t) {
+static scl_status fill_totals(const scl_whole_sums *sums, const whole *w,
+                              const scl_whole_features *f, bool centre, scl_totals *t,
+                              scl_error *error) {
   const size_t d = sums->features, c = sums->targets;
+  wide_float *of_targets = scl_allocate_array(c + 1, sizeof *of_targets);
+  if (of_targets == NULL) return scl_fail_memory(error, c * sizeof *of_targets, "sums of targets");
   const wide_float total = wide_value(w->own, 2 * c);
   /* Exact sums are known to 106 bits; those of blocks were rounded in each. */
   const double of_square = sums->unit == NULL ? 0x1p-98 : 16 * DBL_EPSILON,
                of_product = sums->unit == NULL ? 0x1p-98 : 0;
   t->total = (double)total;
   for (size_t j = 0; j < c; j++) {
-    const wide_float sum = wide_value(w->own, j), square = wide_value(w->own, c + j);
+    const wide_float sum = of_targets[j] = wide_value(w->own, j),
+                     square = wide_value(w->own, c + j);
     t->mean_y[j] = t->total > 0 ? (double)(sum / total) : 0;
     t->square[j] = centre && t->total > 0 ? fmax(centred(square, sum, sum, total, of_square), 0)
                                           : (double)square;
@@ -486,12 +490,14 @@ static void fill_totals(const scl_whole_sums *sums, const whole *w, const scl_wh
                      sum = wide_value(w->right, c * d + i);
     t->mean_phi[i] = t->total > 0 ? (double)(base + unit * sum / total) : 0;
     for (size_t j = 0; j < c; j++) {
-      const wide_float product = wide_value(w->right, j * d + i), y = wide_value(w->own, j);
+      const wide_float product = wide_value(w->right, j * d + i), y = of_targets[j];
       t->right[i * c + j] = centre && t->total > 0
                                 ? f->unit[i] * centred(product, sum, y, total, of_product)
                                 : (double)(unit * product + base * y);
     }
   }
+  scl_release(of_targets);
+  return SCL_STATUS_OK;
 }
 
 /* The groups that are summed; the caller releases the list. NULL: no memory. */
@@ -543,10 +549,9 @@ scl_status scl_whole_sums_total(scl_whole_sums *sums, const scl_whole_features *
   const scl_whole_features own = {.unit = sums->unit};
   if (sums->unit != NULL) features = &own;
   scl_status status = join_groups(sums, without, &w, error);
-  if (status == SCL_STATUS_OK) {
-    fill_totals(sums, &w, features, centre, out);
+  if (status == SCL_STATUS_OK) status = fill_totals(sums, &w, features, centre, out, error);
+  if (status == SCL_STATUS_OK)
     status = scale_moments(sums, &w, features, without, centre, spend, moment, error);
-  }
   scl_exact_destroy(w.right);
   scl_exact_destroy(w.own);
   return status;

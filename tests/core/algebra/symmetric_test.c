@@ -256,6 +256,25 @@ static void test_float32_blocks(void) {
   scl_symmetric_destroy(a);
 }
 
+/* More rows than the products make at once: the rows of a stride of 0 are all the same row. */
+static void test_rows_in_parts(void) {
+  enum { N = 72 };
+  double row[N];
+  scl_error error;
+  scl_symmetric *a = NULL;
+  for (size_t j = 0; j < N; j++)
+    row[j] = (double)(j + 1);
+  expect(scl_symmetric_create(N, &a, &error) == SCL_STATUS_OK, "create", 0, 1);
+  const size_t most = scl_symmetric_part_rows(a, SCL_DTYPE_FLOAT64), rows = 2 * most + 7;
+  expect(scl_symmetric_accumulate(a, SCL_DTYPE_FLOAT64, row, 0, rows, &error) == SCL_STATUS_OK,
+         "accumulate", 0, 1);
+  for (size_t i = 0; i < N; i++)
+    for (size_t j = 0; j <= i; j++)
+      expect(scl_symmetric_get(a, i, j) == (double)rows * row[i] * row[j], "Phi'Phi in parts",
+             scl_symmetric_get(a, i, j), (double)rows * row[i] * row[j]);
+  scl_symmetric_destroy(a);
+}
+
 /* The same bits on one thread and on four. */
 static void test_threads_change_nothing(void) {
   static double first[LARGEST * LARGEST];
@@ -309,6 +328,7 @@ int main(void) {
   test_symmetric_matrices();
   test_packed_products();
   test_float32_blocks();
+  test_rows_in_parts();
   test_threads_change_nothing();
   test_failing_allocations();
   scl_pool_stop();
