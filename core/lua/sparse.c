@@ -72,8 +72,8 @@ void scl_lua_check_finite_csr(lua_State *L, const scl_csr *a, const char *what) 
   for (size_t i = 0; i < a->rows; i++)
     for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++)
       if (!isfinite(scl_csr_value(a, k)))
-        luaL_error(L, "%s: the number in row %I, column %I is too large for %s", what,
-                   (LUAI_UACINT)i + 1, (LUAI_UACINT)a->columns[k] + 1, scl_dtype_name(a->dtype));
+        luaL_error(L, "%s in row %I, column %I is too large for %s", what, (LUAI_UACINT)i + 1,
+                   (LUAI_UACINT)a->columns[k] + 1, scl_dtype_name(a->dtype));
 }
 
 /* X:get(i, j) -> number */
@@ -181,7 +181,7 @@ static int astype(lua_State *L) {
   const scl_csr *a = scl_lua_check_csr(L, 1);
   const scl_dtype dtype = scl_lua_check_new_dtype(L);
   SCL_LUA_DERIVE_CSR(L, a, scl_csr_convert(a, dtype, out, &error));
-  scl_lua_check_finite_csr(L, scl_lua_check_csr(L, -1), "astype");
+  scl_lua_check_finite_csr(L, scl_lua_check_csr(L, -1), "astype: the number");
   return 1;
 }
 

@@ -141,7 +141,7 @@ static int make(lua_State *L) {
   }
   if (sparse->dtype == dtype) return 1;
   SCL_LUA_DERIVE_CSR(L, sparse, scl_csr_convert(sparse, dtype, out, &error));
-  scl_lua_check_finite_csr(L, scl_lua_check_csr(L, -1), "matrix.csr");
+  scl_lua_check_finite_csr(L, scl_lua_check_csr(L, -1), "matrix.csr: the number");
   return 1;
 }
 

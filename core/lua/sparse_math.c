@@ -55,7 +55,8 @@ static int scaled(lua_State *L, int place, double factor, bool quotient, const c
     scl_set_number(out->values, out->dtype, k,
                    quotient ? scl_csr_value(out, (int64_t)k) / factor
                             : scl_csr_value(out, (int64_t)k) * factor);
-  scl_lua_check_finite_csr(L, out, what);
+  scl_lua_check_finite_csr(L, out, lua_pushfstring(L, "%s: the result", what));
+  lua_pop(L, 1);
   return 1;
 }
 

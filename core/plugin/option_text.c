@@ -27,6 +27,9 @@ static void range_text(const scl_option *option, const char *what, char text[120
     (void)snprintf(text, 120, "%s", what);
 }
 
+/* What follows lists in the text. */
+enum { AFTER_LISTS = SCL_FORM_WORD | SCL_FORM_NAMED | SCL_FORM_PARTS | SCL_FORM_OPAQUE };
+
 /* A text that is too long is cut (scl_append). */
 const char *scl_option_takes(const scl_option *option, char *text, size_t size) {
   size_t used = 0;
@@ -40,7 +43,9 @@ const char *scl_option_takes(const scl_option *option, char *text, size_t size) 
     used = scl_append(text, size, used, used ? ", true or false" : "true or false");
   if (option->forms & SCL_FORM_LIST) {
     range_text(option, "numbers", part);
-    used = scl_append(text, size, used, used ? ", a list of " : "a list of ");
+    const bool last = !(option->forms & AFTER_LISTS) && option->width == SCL_WIDTH_NONE;
+    if (used > 0) used = scl_append(text, size, used, last ? ", or " : ", ");
+    used = scl_append(text, size, used, "a list of ");
     used = scl_append(text, size, used, part);
   }
   if (option->forms & SCL_FORM_WORD && option->words != NULL) {
