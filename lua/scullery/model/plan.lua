@@ -293,6 +293,7 @@ local CERTAIN = 0.85
 -- Fits with matrices of fewer bytes are not refused: to ask what is left takes a third of a
 -- millisecond.
 local SMALL = 1e8
+local KEPT = 1e7
 
 -- The largest number of parameters of a pipeline, or of rows where that is not an option: the order
 -- of its matrices.
@@ -306,16 +307,25 @@ local function order_of(p, ds)
   return most
 end
 
+-- Whether models of the solver may keep rows, as those of nearest neighbours do.
+local function keeps_rows(p)
+  local known, facts = options.attempt(function()
+    return core.solver_facts(component.instance(p.solver))
+  end)
+  return known and facts.makes_models
+end
+
 -- The plan that f() returns, without times, and the memory that is left, if this is less than
 -- `share` of what is planned; else nil. Work whose matrices, of the order of T or without features
--- of the rows, for each of `groups` groups of rows, are far smaller is not planned. Errors in the
--- rows are left to the work itself.
+-- of the rows, for each of `groups` groups of rows, are far smaller is not planned, unless its
+-- model may keep more than KEPT bytes of rows. Errors in the rows are left to the work itself.
 local function lacking(p, ds, groups, f, share)
-  local order = 0
+  local bytes = 0
   for _, variant in ipairs(p.variants or { { pipeline = p } }) do
-    order = math.max(order, order_of(variant.pipeline, ds))
+    local order = order_of(variant.pipeline, ds)
+    bytes = math.max(bytes, 64.0 * groups * order ^ 2)
+    if 8.0 * ds:size() * order > KEPT and keeps_rows(variant.pipeline) then bytes = math.huge end
   end
-  local bytes = 64.0 * groups * order ^ 2
   local left = bytes > SMALL and core.memory_left() or math.huge
   if bytes < left then return nil end
   local planned, made_plan = options.attempt(f)

@@ -311,6 +311,14 @@ function TestRefusal:test_what_cannot_fit_is_refused_with_the_numbers()
   lu.assertNil(p.fitted)
 end
 
+function TestRefusal:test_rounds_that_keep_rows_are_refused()
+  local p = pipeline(1000, sc.solver.boosting{ rounds = 1000000 }) -- of knn, which keeps all rows
+  local many = sc.dataset{ X = sc.randn{ 2000, 2, seed = 1 }, y = sc.randn{ 2000, 1, seed = 2 },
+    task = "regression" }
+  lu.assertErrorMsgMatches(".*the fit needs %d+ TB of memory, and .* are left %(solver %d+ TB, .*",
+    p.fit, p, many)
+end
+
 function TestRefusal:test_a_fit_that_fits_is_not_refused()
   lu.assertTrue(pipeline(200):fit(ds).fitted.n == n)
 end
