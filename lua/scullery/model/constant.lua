@@ -1,8 +1,8 @@
 --- Whether a fitted model is worse, on the rows that it learnt from, than a constant: the largest
 --- class, or the mean of the targets.
 ---
---- Of many rows a few, evenly spaced, are predicted first. All of them (at most ALL) are where
---- these do not show a model that is clearly better.
+--- Of many rows a few are predicted first: evenly spaced ones, or the first of a stream. Where these
+--- do not show a model that is clearly better, all are (at most ALL, evenly spaced).
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
@@ -15,6 +15,7 @@ local constant = {}
 local FEW, LEAST, ALL = 512, 32, 20000
 local PRODUCTS = 2 ^ 26 -- multiplications for a model of training rows, such as nearest neighbours
 local CLEARLY = 0.05 -- of the rows, or of the variance
+local BLOCK, NUMBERS = 1024, 2 ^ 24 -- rows of a stream that are read at once; numbers of those kept
 
 -- At most `most` rows, evenly spaced, of a data set in memory.
 local function spaced(ds, most)
@@ -22,6 +23,32 @@ local function spaced(ds, most)
   if n <= most then return ds end
   for k = 1, most do places[k] = 1 + (k - 1) * n // most end
   return ds:select(places)
+end
+
+-- The rows of a stream at these ascending places, as a data set in memory.
+local function gathered(ds, places)
+  local source = ds.places and core.source_columns(ds.source, ds.places) or ds.source
+  local X, y, at = {}, {}, 1
+  while at <= #places do
+    local first, inside = places[at], {}
+    while at <= #places and places[at] < first + BLOCK do
+      inside[#inside + 1], at = places[at] - first + 1, at + 1
+    end
+    local rows, wanted = core.read_rows(source, first, inside[#inside])
+    X[#X + 1], y[#y + 1] = rows:select(inside), wanted:select(inside)
+  end
+  local some = dataset.with(ds, { X = core.vcat(table.unpack(X)), y = core.vcat(table.unpack(y)),
+    weights = ds.weights and ds.weights:select(places) })
+  some.source, some.places, some.groups, some.time = nil, nil, nil, nil
+  return some
+end
+
+-- At most `most` rows of a stream: the first, or evenly spaced ones.
+local function of_stream(ds, most, first)
+  local n, places = ds:size(), {}
+  most = math.min(most, n)
+  for k = 1, most do places[k] = first and k or 1 + (k - 1) * n // most end
+  return gathered(ds, places)
 end
 
 -- The shares of the weight of rows with the right label, and of the largest class; third: its
@@ -79,13 +106,27 @@ local function judge(p, ds)
     square < (1 - CLEARLY) * of_mean
 end
 
+-- The sentence of constant.note: of the rows that few() returns, and where they do not show a model
+-- that is clearly better of those of all().
+local function said_of(p, few, all)
+  local said, better = judge(p, few())
+  if better or not all then return said or nil end
+  return judge(p, all()) or nil
+end
+
+-- Whether rows of a stream can be read again as numbers: not texts, nor sparse rows.
+local function is_read(ds, rows, columns)
+  return ds.source and not ds.encoder and not ds.codes and rows * columns <= NUMBERS
+    and not core.source_sparse(ds.source)
+end
+
 --- constant.note(p, ds): a sentence if the fitted pipeline is worse than a constant on its training
---- rows ds; nil if it is not, if the rows stream, and if the loss of its solver measures something
---- else (a quantile).
+--- rows ds; nil if it is not, if they stream and cannot be read again as numbers, and if the loss
+--- of its solver measures something else (a quantile).
 function constant.note(p, ds)
   local facts = core.solver_facts(component.instance(p.fitted.solver))
   local n, d = ds:size()
-  if not ds.X or not ds.y or n == 0 then return nil end
+  if n == 0 or ds.X and not ds.y then return nil end
   if ds.task == "regression" and facts.has_loss
     and (not facts.gives_means or facts.outputs > 1) then
     return nil
@@ -95,9 +136,16 @@ function constant.note(p, ds)
     few = math.max(LEAST, math.min(FEW, PRODUCTS // (n * d)))
     all = math.max(LEAST, math.min(ALL, 16 * PRODUCTS // (n * d)))
   end
-  local said, better = judge(p, spaced(ds, math.tointeger(few)))
-  if better or n <= few then return said or nil end
-  return judge(p, spaced(ds, math.tointeger(all))) or nil
+  few, all = math.tointeger(few), math.tointeger(all)
+  local more = n > few
+  if ds.X then
+    return said_of(p, function() return spaced(ds, few) end,
+      more and function() return spaced(ds, all) end)
+  end
+  if not is_read(ds, math.min(all, n), d) then return nil end
+  local read, said = options.attempt(said_of, p, function() return of_stream(ds, few, true) end,
+    more and function() return of_stream(ds, all) end)
+  return read and said or nil -- the rows were read before: a failure now does not undo the fit
 end
 
 return constant

@@ -40,6 +40,30 @@ function TestConstant:test_a_regression_without_its_intercept_is_told()
   lu.assertEquals(printed(sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }, line(100, 50)), "")
 end
 
+-- Rows of a data set in memory, which are read again for each pass.
+local function stream(ds)
+  return sc.data.rows{ n = #ds, d = 1, task = ds.task, classes = ds.classes,
+    read = function(first, count)
+      return ds.X:slice(first, first + count - 1, 1, 1), ds.y:slice(first, first + count - 1, 1, 1)
+    end }
+end
+
+function TestConstant:test_rows_that_stream_are_judged_too()
+  for _, n in ipairs{ 100, 3000 } do
+    lu.assertStrContains(printed(sc.pipeline{ through_zero(1e-3) }, stream(line(n, 50))),
+      "always saying the mean")
+  end
+  lu.assertEquals(printed(sc.pipeline{ through_zero(1e-3) }, stream(line(3000, 0))), "")
+  local rows, y = {}, {} -- the first rows, all of class 2, do not speak for the others
+  for i = 1, 3000 do rows[i], y[i] = { i > 2000 and 1 or -1 }, i > 2000 and 1 or 2 end
+  local sorted = sc.dataset{ X = rows, y = y, task = "classification" }
+  lu.assertEquals(printed(sc.pipeline{ through_zero(1e-3) }, stream(sorted)), "")
+  for i = 1, 3000 do rows[i], y[i] = { i % 4 == 0 and 1 or -0.1 }, i % 4 == 1 and 1 or 2 end
+  local mixed = sc.dataset{ X = rows, y = y, task = "classification" }
+  lu.assertStrContains(printed(sc.pipeline{ through_zero(1e-3) }, stream(mixed)),
+    "always saying 2 is on 75 %")
+end
+
 function TestConstant:test_targets_count_as_they_were_given_not_as_they_are_learnt()
   local ds = line(100, 50)
   lu.assertEquals(printed(sc.pipeline{ through_zero(1e-3), target = "standardize" }, ds), "")
