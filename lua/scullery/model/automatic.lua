@@ -3,9 +3,9 @@
 ---
 --- Width and regularisation are chosen together on a sample of at most ROWS distinct rows and at
 --- most FEATURES parameters: the width that the "median" rule gives, times some of FACTORS, with
---- a few values of the regularisation. With more rows than the sample has, it is then chosen again
---- on all rows, from the first choice on, judged on one fold of up to JUDGES rows; its sums over
---- the rows are those of the fit.
+--- a few values of the regularisation, then the regularisation for that width. Where a solver takes
+--- many values at once, and there are more rows than the sample has, all of them choose it instead,
+--- judged on one fold of up to JUDGES rows; the sums over the rows are those of the fit.
 ---
 --- Two rules guard the regularisation against rows far from all others, where a model with large
 --- coefficients predicts values beyond any target. A few rows that judge may have none of them, so
@@ -38,6 +38,7 @@ local ROWS, KERNEL_ROWS = 4000, 1000
 local JUDGES, MOST_NUMBERS = 16000, 2 ^ 22 -- rows whose first fold judges all others; their entries
 local FACTORS, FIRST = { 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4 }, 4
 local FEATURES, FEW_FEATURES, LEAST_FEATURES, MANY_ROWS = 500, 300, 250, 1500
+local LAMBDA_FEATURES = 350 -- of a solver of a path, where no sums over the rows are ready
 -- By the role of the option, the values of regularisation: all; few beside each width; and the
 -- first. The value of a capacity (C) is the inverse of these.
 local GRIDS = {
@@ -177,8 +178,9 @@ local function choose_width(p, open, few, folding, known)
 end
 
 -- Width and regularisation on the sample: the width, then the regularisation for it. Sums over the
--- rows make folds cheap for a solver of a path: all of them judge.
-local function choose_on_sample(p, open, few, folding)
+-- rows make folds cheap for a solver of a path: all of them judge. again: all rows choose the
+-- regularisation after this, which is then the one found beside the width, or the first.
+local function choose_on_sample(p, open, few, folding, again)
   local known = {}
   p = trials.filled(p, {}, {})
   if not p.features and component.waiting(p.solver) then
@@ -189,32 +191,44 @@ local function choose_on_sample(p, open, few, folding)
   if open.width then chosen, ready = choose_width(p, open, few, folding, known) end
   local _ <close> = ready and ready.training
   if not open.lambda or open.width and not chosen.width then return chosen end
-  local grid, first = grid_of(p), chosen.lambda or grid_of(p).first
+  local grid, first, many = grid_of(p), chosen.lambda or grid_of(p).first, #few > MANY_ROWS
+  if again then
+    chosen.lambda = first
+    return chosen
+  end
   local steps = { values = trials.allowed(p, grid.all), from = -2, high = grid.all[#grid.all] }
   if chosen.lambda then
     steps.values = near(steps.values, first)
     steps.from, steps.to, steps.step = -1, 3, 10 ^ 0.5
   end
+  local most_features = FEATURES
+  if open.path and not ready then most_features = many and LAMBDA_FEATURES or LEAST_FEATURES end
   local tried = trials.filled(p, { part = open.part, width = open.width }, chosen,
-    features_of(p, FEATURES))
-  local most = not open.path and #few > MANY_ROWS and 2 or FOLDS
+    features_of(p, most_features))
+  local most = not open.path and many and 2 or FOLDS
   chosen.lambda = trials.on_sample(tried, few, folding, open, most, known, function(judged)
     return best_value(tried, open, first, judged, steps)
   end, ready)
   return chosen
 end
 
--- The regularisation again, on all rows. Second: stages, map and training of all rows.
+-- The regularisation again, on all rows: by models of the first half of the parameters where that
+-- needs no other sums, each an eighth of the work of a fit. Second: stages, map and training of all
+-- rows.
 local function choose_on_all(p, opened, open, all, chosen, stored)
   local ready = trials.train(all, p, nil, stored and stored:begin(trials.PART_ON_ALL))
   local best = trials.kept_in(stored, "regularisation on all rows", function()
-    return { value = trials.walk(opened, chosen.lambda, trials.judge_of(all, p, open, ready), {}) }
+    local half, few = trials.half(all, p, ready)
+    local _ <close> = few and few.training
+    local judged = trials.judge_of(all, half or p, open, few or ready)
+    local steps = open.width and {} or { from = -2, high = 1 }
+    return { value = trials.walk(opened, chosen.lambda, judged, steps) }
   end).value
   return best or chosen.lambda, ready
 end
 
--- The sentence of p:info().chosen.
-local function about(p, open, chosen, few, n, growth)
+-- The sentence of p:info().chosen. rows: how many of the n rows chose.
+local function about(p, open, chosen, rows, n, growth)
   local said = {}
   if open.width then
     said[1] = ("%s = %.4g (%g times the median rule)"):format(open.width, chosen.width,
@@ -228,7 +242,14 @@ local function about(p, open, chosen, few, n, growth)
     said[#said + 1] = ("T = %d (%d to %d tried: %s)"):format(chosen.T, growth[1].T,
       growth[#growth].T, growth.ended)
   end
-  return ("%s, chosen on %d of %d rows"):format(table.concat(said, ", "), #few, n)
+  return ("%s, chosen on %d of %d rows"):format(table.concat(said, ", "), rows, n)
+end
+
+-- Whether the rows of the sample, with all their copies, have less than two thirds of the weight of
+-- all rows.
+local function beyond_sample(p, ds, few)
+  local all = weights.of(ds, p.class_weights)
+  return (all and all:sum() or #ds) > 1.5 * few.weights:sum()
 end
 
 -- { chosen = { width, factor, lambda }, the choice on a sample; few = the sample; folding = its
@@ -252,11 +273,13 @@ local function find(p, open, ds, all, stored)
     return nil, ("no part of the %d rows of the sample leaves rows of two classes to learn \z
       from"):format(#few)
   end
+  local rows = again and open.path and not open.T and beyond_sample(p, ds, few)
+    and trials.all_rows(ds, judges, of) or nil
   local chosen = trials.kept_in(stored, "choice on a sample", function()
-    return choose_on_sample(p, open, few, folding)
+    return choose_on_sample(p, open, few, folding, rows)
   end)
   if not chosen.lambda and open.lambda or not chosen.width and open.width then return nil end
-  return { chosen = chosen, few = few, folding = folding, judges = judges, of = of }
+  return { chosen = chosen, few = few, folding = folding, judges = judges, of = of, all = rows }
 end
 
 -- find(), which returns nil and the message if it raised an error about rows. Such a message would
@@ -307,14 +330,8 @@ function automatic.fill(p, ds, stored)
   if open.lambda and found then
     copy.solver = candidates.solver_with(p, chosen.lambda)
   end
-  return copy, found and { about = about(p, open, chosen, found.few, #ds, growth), growth = growth }
-end
-
--- Whether the rows of the sample, with all their copies, have less than two thirds of the weight of
--- all rows.
-local function beyond_sample(p, ds, few)
-  local all = weights.of(ds, p.class_weights)
-  return (all and all:sum() or #ds) > 1.5 * few.weights:sum()
+  return copy, found and { about = about(p, open, chosen, #found.few, #ds, growth),
+    growth = growth }
 end
 
 --- automatic.choose(p, ds[, stored, budget]): the pipeline with the open options filled in, to be
@@ -334,14 +351,12 @@ function automatic.choose(p, ds, stored, budget)
   if open.T then
     growth, ready = growing_fits.run(p, open, ds, found,
       { budget = budget, began = began, stored = stored, resumed = stored ~= nil })
-  elseif open.path and p.features and beyond_sample(p, ds, found.few) then
-    local all = trials.all_rows(ds, found.judges, found.of)
-    if all then
-      local opened = trials.filled(p, open, chosen)
-      chosen.lambda, ready = choose_on_all(opened, p, open, all, chosen, stored)
-    end
+  elseif found.all then
+    local opened = trials.filled(p, open, chosen)
+    chosen.lambda, ready = choose_on_all(opened, p, open, found.all, chosen, stored)
   end
-  local said = about(p, open, chosen, found.few, n, growth)
+  local rows = found.all and not open.width and n or #found.few
+  local said = about(p, open, chosen, rows, n, growth)
   if ready and recipe.learns_from_targets(p) then -- its stages know nothing of the rows that judged
     local _ <close> = ready.training
     ready = nil

@@ -4,6 +4,7 @@ local candidates = require "scullery.model.candidates"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local feature_maps = require "scullery.compose.features"
 local folds = require "scullery.data.folds"
 local instantiation = require "scullery.compose.instantiation"
 local recipe = require "scullery.model.recipe"
@@ -238,6 +239,24 @@ function trials.train(all, p, made, handle)
   given.checkpoint = handle
   return { prepared = prepared,
     training = core.training(all.source, prepared.stages, prepared.map, given) }
+end
+
+--- trials.half(all, p, ready): a copy of the pipeline with the first half of its parameters, and
+--- what trials.train would return for it, its sums being parts of those of `ready`; nil where they
+--- are not, as for landmarks. The caller closes the training.
+function trials.half(all, p, ready)
+  local T = p.features and p.features.T
+  if math.type(T) ~= "integer" or T < 2 or trials.names_features(p)
+    or feature_maps.learns(p.features, {}) or recipe.learns_from_targets(p) then
+    return nil
+  end
+  local tried = trials.filled(p, {}, {}, T // 2)
+  local few = trials.train(all, tried, ready.prepared.stages)
+  core.training_sum(ready.training,
+    core.solver_facts(component.instance(p.solver)).wants_intercept)
+  core.training_take_sums(few.training, ready.training)
+  if core.training_has_sums(few.training) then return tried, few end
+  local _ <close> = few.training
 end
 
 --- trials.judge_of(all, p, open, ready): the judgement of the held rows on values of the

@@ -50,6 +50,33 @@ function TestTheSumsOfTheChosenWidthServeForLambda()
   end
 end
 
+-- With more rows than a sample has, all of them choose lambda, on the sums of the fit: one pass.
+-- Half of the parameters judge, whose sums are parts of these.
+function TestLambdaAloneIsChosenOnTheSumsOfTheFit()
+  local X = sc.randn{ 6100, 2, seed = 1 }
+  local y = X:column(1):map(math.sin) + sc.randn{ 6100, 1, seed = 2 } * 0.3
+  local ds = sc.dataset{ X = X, y = y, task = "regression" }
+  local function pipeline(lambda)
+    return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+      phi = sc.nonlinearity.fourier(), T = 40, seed = 1 },
+      sc.solver.ridge{ lambda = lambda } }
+  end
+  local p = pipeline("auto")
+  local report = sc.profile(p.fit, p, ds)
+  for _, stage in ipairs(report.stages) do
+    if stage.name == "normal equations" then
+      lu.assertEquals({ stage.passes, stage.rows }, { 1, 6100 })
+    end
+  end
+  lu.assertStrContains(p:info().chosen, "chosen on 6100 of 6100 rows")
+  local lambda = p.fitted.solver.given.lambda
+  local same = pipeline(lambda):fit(ds)
+  lu.assertTrue((p:predict(X) - same:predict(X)):abs():max() < 1e-8)
+  local order = {}
+  for i = 1, 6100 do order[i] = (i * 1201) % 6100 + 1 end
+  lu.assertEquals(pipeline("auto"):fit(ds:select(order)).fitted.solver.given.lambda, lambda)
+end
+
 function TestGammaInPlaceOfSigma()
   local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ gamma = 0.1 },
     phi = sc.nonlinearity.fourier(), T = 50, seed = 1 }, sc.solver.ridge{} }:fit(smooth(100, 1))
