@@ -39,7 +39,7 @@ local sc = {
   space = instantiation.space, instantiation = instantiation.new, features = instantiation.features,
   standardize = stages.standardize, minmax = stages.minmax, normalize = stages.normalize,
     add_bias = stages.add_bias, select = stages.select, pca = stages.pca,
-    relevance = stages.relevance, text = require("scullery.compose.text").new,
+    relevance = stages.relevance, agop = stages.agop, text = require("scullery.compose.text").new,
   pipeline = require "scullery.model.pipeline".new,
   load = require "scullery.model.saving".load,
   merge = require "scullery.model.merging".merge,
@@ -48,6 +48,8 @@ local sc = {
   metrics = require "scullery.metrics",
   codes = require "scullery.compose.codes",
   kernel_error = require "scullery.compose.kernel_error".run,
+  mmd = require "scullery.compose.kernel_tests".mmd,
+  hsic = require "scullery.compose.kernel_tests".hsic,
   experiment = require "scullery.experiment",
   data = require "scullery.data",
   plot = require "scullery.plot",
@@ -70,8 +72,8 @@ for _, kind in ipairs(definable) do
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "select", "pca", "relevance", "text", "pipeline", "merge", "compare", "dataset",
-  "kernel_error",
+  "add_bias", "select", "pca", "relevance", "agop", "text", "pipeline", "merge", "compare", "dataset",
+  "kernel_error", "mmd", "hsic",
   "profile", "arguments", "publish", "range" } do
   sc[name] = objects.guarded(name, sc[name])
 end

@@ -5,5 +5,6 @@ return {
   points = 48,         -- rows that a picture draws
   learning_curve = 49, -- the order of the rows of a learning curve
   intervals = 50,      -- groups of the jackknife
+  permutations = 51,   -- tests by permutation
   importance = 1024,   -- and following: of column c, importance + c
 }

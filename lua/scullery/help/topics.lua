@@ -147,6 +147,7 @@ local homes = {
   progress = { "scullery.base.progress", "progress" },
   standardize = { "scullery.compose.stages", "stages.standardize" },
   relevance = { "scullery.compose.stages", "stages.relevance" },
+  agop = { "scullery.compose.stages", "stages.agop" },
   minmax = { "scullery.compose.stages", "stages.minmax" },
   normalize = { "scullery.compose.stages", "stages.normalize" },
   select = { "scullery.compose.stages", "stages.select" },
@@ -154,6 +155,8 @@ local homes = {
   add_bias = { "scullery.compose.stages", "stages.add_bias" },
   space = { "scullery.compose.instantiation", "instantiation.space" },
     kernel_error = { "scullery.compose.kernel_error", "kernel_error.run" },
+  mmd = { "scullery.compose.kernel_tests", "kernel_tests.mmd" },
+  hsic = { "scullery.compose.kernel_tests", "kernel_tests.hsic" },
   merge = { "scullery.model.merging", "merging.merge" },
   experiment = { "scullery.experiment", "experiment.run" },
 }
