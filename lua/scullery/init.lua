@@ -44,6 +44,7 @@ local sc = {
   load = require "scullery.model.saving".load,
   merge = require "scullery.model.merging".merge,
   compare = require "scullery.model.comparing".run,
+  optimize = require "scullery.model.optimize".run,
   dataset = require "scullery.data.dataset".new, texts = core.texts,
   metrics = require "scullery.metrics",
   codes = require "scullery.compose.codes",
@@ -73,7 +74,7 @@ for _, kind in ipairs(definable) do
 end
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
   "add_bias", "select", "pca", "relevance", "agop", "text", "pipeline", "merge", "compare", "dataset",
-  "kernel_error", "mmd", "hsic",
+  "kernel_error", "mmd", "hsic", "optimize",
   "profile", "arguments", "publish", "range" } do
   sc[name] = objects.guarded(name, sc[name])
 end

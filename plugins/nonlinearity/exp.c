@@ -26,6 +26,6 @@ const scl_plugin scullery_plugin = {
            "It overflows for z above 709, in float32 above 88: keep <w, x> moderate.\n"
            "On N(0, S) rows with a bias b it estimates exp((x+y)'S(x+y)/2) E exp(2b).\n"
            "In an RKHS weighting it becomes exp(m + v^2/2).",
-    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula),
+    SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula, .tags = "none|positive"),
     SCL_ABILITIES(CLOSED_FORM, SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY,
                                          .lipschitz = INFINITY))};

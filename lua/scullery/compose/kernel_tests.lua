@@ -261,7 +261,7 @@ end
 --- cross-covariance of features of X and of Y, at a cost of n rows.
 ---
 --- features, features_Y: any sc.features{...}, of X and of Y; by default T Fourier parameters of
---- the Gaussian kernel, whose width is that of the "median" rule. method: "permutation" pairs the rows
+--- the Gaussian kernel, whose width is that of the "median" rule. method: "permutation" pairs rows
 --- anew; its p-value is exact for any number of rows, and the features of all rows are in memory.
 --- "limit" takes the law that the statistic has for many rows, a sum of squared normals weighted by
 --- products of eigenvalues of both covariances, by 9999 draws: one pass in blocks of rows.

@@ -157,6 +157,7 @@ local homes = {
     kernel_error = { "scullery.compose.kernel_error", "kernel_error.run" },
   mmd = { "scullery.compose.kernel_tests", "kernel_tests.mmd" },
   hsic = { "scullery.compose.kernel_tests", "kernel_tests.hsic" },
+  optimize = { "scullery.model.optimize", "optimize.run" },
   merge = { "scullery.model.merging", "merging.merge" },
   experiment = { "scullery.experiment", "experiment.run" },
 }
