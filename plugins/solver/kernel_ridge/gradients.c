@@ -35,6 +35,7 @@ static void column_sizes(const gradients *g, const double *v, double *out) {
 static scl_status gradients_precondition(const gradients *g, scl_error *error) {
   memcpy(g->z, g->r, g->s->m.rows * g->k * sizeof *g->z);
   const linear_system *s = g->s;
+  if (s->f != NULL) return low_rank_solve(s, g->z, g->k, error);
   return s->narrow != NULL ? s->algebra->solve(s->narrow, g->z, g->k, error)
                            : s->host->symmetric->solve(s->a, g->z, g->k, error);
 }

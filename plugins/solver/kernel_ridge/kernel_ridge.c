@@ -25,6 +25,8 @@ enum { MOST_TRIES = 12, MOST_REFINED = 3, FEW_ROWS = 1024 };
  * same limit whether K is kept or not); the second applies where there is no memory for one. */
 enum { FEW_STEPS = 60, MOST_STEPS = 1000 };
 enum { AUTO, FLOAT64, FLOAT32 };
+enum { METHOD_AUTO, METHOD_DIRECT, METHOD_CG };
+enum { MOST_DIRECT = 30000 };         /* rows up to which "auto" factors */
 static const double tolerance = 1e-8; /* relative residual of the linear system */
 /* If A has a factor and the residual is below this, the residual is due to rounding of products
  * with A, and jitter would change the problem by more. */
@@ -39,7 +41,19 @@ static const scl_option options[] = {
                 .role = SCL_ROLE_INTERCEPT),
     SCL_WORD(kernel_ridge, precision, "auto|float64|float32", "auto",
              "of the Cholesky factor: auto takes float32 from 1024 rows on, and float64 where "
-             "float32 is not accurate enough")};
+             "float32 is not accurate enough"),
+    SCL_WORD(kernel_ridge, method, "auto|direct|cg", "auto",
+             "direct: a factor of K; cg: conjugate gradients on products with K, whose values are "
+             "made again for each; auto: cg above 30,000 rows"),
+    SCL_INTEGER(kernel_ridge, rank, NULL,
+                "for cg: the rank of the preconditioner (by default 4 sqrt(n), at most 1000)",
+                SCL_WITHIN(1, INT32_MAX)),
+    SCL_NUMBER(kernel_ridge, tolerance, "1e-6",
+               "for cg: the residual, as a share of the largest target", SCL_BETWEEN(0, 1))};
+
+static bool is_iterative(const kernel_ridge *self, size_t rows) {
+  return self->method == METHOD_CG || (self->method == METHOD_AUTO && rows > MOST_DIRECT);
+}
 
 /* ------------------------------------------------------------ solving with the factor of A */
 
@@ -47,6 +61,8 @@ static const scl_option options[] = {
  * preconditioned with the factor of a matrix near A. */
 static scl_status inverse(linear_system *s, double *b, size_t k, scl_error *error) {
   const bool exact = s->jitter == 0 || s->jittered;
+  if (s->f != NULL)
+    return gradients_solve(s, b, k, 0.5 * s->self->tolerance, s->most, &s->iterations, error);
   if (s->narrow == NULL && exact) return s->host->symmetric->solve(s->a, b, k, error);
   return gradients_solve(s, b, k, 1e-2 * tolerance, s->most, &s->iterations, error);
 }
@@ -122,17 +138,19 @@ static scl_status kernel_ridge_residual(const linear_system *s, double *relative
 
 /* Writes outcome, residual and iterations, and the general note unless a more specific one is
  * there. */
-static void kernel_ridge_account(double residual, size_t iterations, scl_solution *out) {
-  out->outcome = residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
+static void kernel_ridge_account(const linear_system *s, double residual, size_t iterations,
+                                 scl_solution *out) {
+  const double wanted = s->f != NULL ? s->self->tolerance : tolerance;
+  out->outcome = residual <= wanted ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   out->residual = residual;
-  out->tolerance = tolerance;
+  out->tolerance = wanted;
   out->iterations = iterations;
   if (out->outcome == SCL_OUTCOME_LIMIT && out->note[0] == 0)
     (void)snprintf(
         out->note, sizeof out->note,
         "rounding leaves a residual of %.1e of the right-hand side, %.0e was wanted: give "
         "a larger lambda, or scale the data",
-        residual, tolerance);
+        residual, wanted);
 }
 
 /* ------------------------------------------------------------ in float32 */
@@ -168,7 +186,7 @@ static scl_status find_ridge(linear_system *s, double *ridge, bool *found, scl_e
 /* Writes the result of float32, with a note where its factor is one of another matrix. */
 static void account_narrow(const linear_system *s, double residual, double ridge,
                            scl_solution *out) {
-  kernel_ridge_account(residual, s->iterations, out);
+  kernel_ridge_account(s, residual, s->iterations, out);
   if (ridge > 0)
     (void)snprintf(out->note, sizeof out->note,
                    "the kernel matrix is indefinite in float32: the preconditioner of its "
@@ -237,7 +255,7 @@ static double mean_of(const linear_system *s, const double *rows) {
 /* Writes the note that says which system was solved in place of A. */
 static void account_jitter(const linear_system *s, double residual, scl_solution *out) {
   const double asked = mean_of(s, s->shift);
-  kernel_ridge_account(residual, 1, out);
+  kernel_ridge_account(s, residual, 1, out);
   out->jitter = s->jitter;
   (void)snprintf(out->note, sizeof out->note,
                  "regularised by %.1e, asked %.1e: the kernel matrix is singular to working "
@@ -255,7 +273,7 @@ static scl_status solve_jittered(linear_system *s, bool last, scl_solution *out,
   scl_status status = solve_refined(s, &asked, error);
   *served = asked <= tolerance;
   if (status == SCL_STATUS_OK && *served) {
-    kernel_ridge_account(asked, s->iterations, out);
+    kernel_ridge_account(s, asked, s->iterations, out);
     (void)snprintf(out->note, sizeof out->note,
                    "the kernel matrix is singular to working precision: the preconditioner of its "
                    "conjugate gradients has %.1e more on the diagonal",
@@ -293,7 +311,7 @@ static scl_status solve_wide(linear_system *s, scl_solution *out, scl_error *err
     else if (status == SCL_STATUS_OK && found) {
       status = solve_refined(s, &residual, error);
       served = residual <= rounding;
-      kernel_ridge_account(residual, 1, out);
+      kernel_ridge_account(s, residual, 1, out);
       if (served && residual > tolerance) note_rounding(s, out);
     }
     if (status != SCL_STATUS_OK || served) return status;
@@ -320,8 +338,7 @@ static scl_status refuse_matrix(const linear_system *s, double bytes, scl_error 
  * float64 does not fit. With float32, K is kept beside the factor if both together take no more
  * than the allowance. */
 static scl_status choose_precision(linear_system *s, scl_error *error) {
-  const double n = (double)s->m.rows,
-               kept = (double)triangle(tiles_of(s->m.rows)) * sizeof(double) * TILE * TILE;
+  const double n = (double)s->m.rows;
   const int32_t wanted = s->self->precision;
   const scl_symmetric_algebra *wide = s->host->symmetric;
   if (wanted == FLOAT64 || (wanted == AUTO && s->m.rows < FEW_ROWS)) {
@@ -331,8 +348,7 @@ static scl_status choose_precision(linear_system *s, scl_error *error) {
   s->algebra = s->host->service(SCL_SERVICE_SYMMETRIC_FLOAT32);
   if (s->algebra->create(s->m.rows, &s->narrow, NULL) != SCL_STATUS_OK)
     return refuse_matrix(s, 4, error);
-  if (2 * n * n + kept <= (double)s->problem->allowance) s->kept = s->host->allocate((size_t)kept);
-  return s->kept != NULL ? linear_system_fill(s, TO_KEPT, error) : SCL_STATUS_OK;
+  return linear_system_keep(s, 2 * n * n, error);
 }
 
 /* Switches to float64 for the remaining lambdas. Returns false where memory does not allow it. */
@@ -343,6 +359,22 @@ static bool widen(linear_system *s) {
   s->algebra->destroy(s->narrow);
   s->narrow = NULL;
   return true;
+}
+
+/* Conjugate gradients without a factor of A, to self->tolerance. */
+static scl_status solve_iterative(linear_system *s, scl_solution *out, scl_error *error) {
+  double residual = INFINITY;
+  if (!(s->lambda > 0))
+    return s->host->fail(error, SCL_STATUS_BAD_OPTION,
+                         "method \"cg\" takes a lambda above 0, by which its systems are solvable");
+  s->most = MOST_STEPS;
+  s->iterations = 0;
+  scl_status status = low_rank_factor(s, error);
+  if (status == SCL_STATUS_OK) status = solve_first(s, error);
+  if (status == SCL_STATUS_OK) status = kernel_ridge_residual(s, &residual, error);
+  if (status != SCL_STATUS_OK) return status;
+  kernel_ridge_account(s, residual, s->iterations, out);
+  return SCL_STATUS_OK;
 }
 
 /* Solves for one lambda: in float32 and, where that does not reach the tolerance, in float64, if
@@ -356,6 +388,7 @@ static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *e
     total += s->set.weights[i];
   for (size_t i = 0; i < s->m.rows; i++)
     s->shift[i] = total / s->set.weights[i] * s->lambda;
+  if (s->f != NULL) return solve_iterative(s, out, error);
   if (s->narrow == NULL) return solve_wide(s, out, error);
   s->most = must ? MOST_STEPS : FEW_STEPS;
   scl_status status = solve_narrow(s, out, &served, error);
@@ -378,40 +411,6 @@ static void end(const void *instance, void *model) {
   if (model == NULL) return;
   expansion_release(host, model);
   host->release(model);
-}
-
-/* Collects the rows and moves x and the pilot to the expansion; the targets and weights stay in the
- * set. Rows are centred where the kernel allows it. */
-static scl_status linear_system_collect(linear_system *s, scl_error *error) {
-  scl_status status = rows_collect(s->problem, &s->set, error);
-  if (status == SCL_STATUS_OK && rows_may_move(s->host, &s->self->kernel, s->self->intercept))
-    status = rows_centre(s->host, &s->set, error);
-  s->m.rows = s->set.rows;
-  s->m.cols = s->set.cols;
-  s->m.functions = s->set.targets;
-  s->m.x = s->set.x;
-  s->m.pilot = s->set.pilot;
-  s->set.x = s->set.pilot = NULL;
-  return status;
-}
-
-/* Allocates the vectors of the system: scratch memory, and the members of the model, which
- * outlive the call. Computes the diagonal of K. */
-static scl_status linear_system_reserve(linear_system *s, scl_error *error) {
-  const size_t n = s->m.rows, c = s->m.functions;
-  s->shift = s->host->scratch(n * sizeof(double));
-  s->diagonal = s->host->scratch(n * sizeof(double));
-  s->ones = s->host->scratch(n * sizeof(double));
-  s->residual = s->host->scratch(n * c * sizeof(double));
-  s->right = s->host->scratch(2 * c * sizeof(double));
-  s->m.b = s->host->allocate(n * c * sizeof(double));
-  s->m.f0 = s->host->allocate(c * sizeof(double));
-  if (s->shift == NULL || s->diagonal == NULL || s->ones == NULL || s->residual == NULL ||
-      s->right == NULL || s->m.b == NULL || s->m.f0 == NULL)
-    return s->host->fail(error, SCL_STATUS_NO_MEMORY,
-                         "not enough memory for the residuals of %zu rows", n);
-  const scl_const_parameters all = rows_at(s, 0, n);
-  return s->host->parts->diagonal(&s->self->kernel, &all, s->diagonal, error);
 }
 
 /* A copy of `bytes` bytes, which the caller releases; NULL: no memory. */
@@ -451,7 +450,13 @@ static scl_status fit_all(linear_system *s, const double *values, size_t count, 
                           scl_solution *const *out, scl_error *error) {
   scl_status status = linear_system_collect(s, error);
   if (status == SCL_STATUS_OK) status = linear_system_reserve(s, error);
-  if (status == SCL_STATUS_OK) status = choose_precision(s, error);
+  if (status == SCL_STATUS_OK && is_iterative(s->self, s->m.rows)) {
+    status = low_rank_open(s, error);
+    if (status == SCL_STATUS_OK)
+      status = linear_system_keep(s, 8.0 * (double)s->m.rows * (double)s->rank, error);
+  } else if (status == SCL_STATUS_OK) {
+    status = choose_precision(s, error);
+  }
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
     const size_t k = next_value(values, count, models);
     s->lambda = values[k];
@@ -474,6 +479,8 @@ static scl_status fit_path(const void *instance, const scl_problem *problem, con
   const scl_status status = fit_all(&s, values, count, models, out, error);
   s.host->symmetric->destroy(s.a);
   if (s.narrow != NULL) s.algebra->destroy(s.narrow);
+  s.host->symmetric->destroy(s.inner);
+  s.host->release(s.f);
   s.host->release(s.kept);
   expansion_release(s.host, &s.m);
   rows_release(s.host, &s.set);
@@ -533,6 +540,14 @@ static void kernel_ridge_cost(const void *instance, const scl_problem *problem,
   out->factorised = solves * cost_cholesky(n) / (wide ? 1 : 2);
   out->products = n * n * d * (kept ? 1 : solves) + 40 * solves * n * n * c;
   out->steps = 5 * n * n * (kept ? 1 : solves);
+  if (is_iterative(self, problem->rows)) {
+    const double rank = (double)low_rank_of(self, problem->rows), steps = 40 * solves;
+    out->factorised = n * rank * rank * (solves + 1);
+    out->products = steps * n * n * (d + c);
+    out->steps = 5 * steps * n * n;
+    out->bytes = 8 * n * (rank + d + 8 * c);
+    return;
+  }
   out->bytes = cost_symmetric(n) * (wide ? 1 : kept ? 1.5 : 0.5) + n * (d + 3 * c) * sizeof(double);
 }
 
@@ -544,7 +559,13 @@ const scl_plugin scullery_plugin = {
         "min_f (1/2n) sum_i w_i (f(x_i) - y_i)^2 + (lambda/2) ||f||_K^2, f = sum_i b_i K(x_i, .)\n"
         "w_i are the row weights and n their sum: (K + n lambda W^-1) b = y (Saunders, Gammerman\n"
         "and Vovk 1998). It is the limit of ridge on random features of the same kernel. Any\n"
-        "kernel on rows, its width a number, \"scale\" or \"median\". n^3/3 operations. With\n"
+        "kernel on rows, its width a number, \"scale\" or \"median\". n^3/3 operations.\n"
+        "method = \"cg\", and \"auto\" above 30,000 rows: conjugate gradients on products with K,\n"
+        "whose values are made again for each product, so that memory grows with n: n rank "
+        "numbers\n"
+        "for the preconditioner, by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber\n"
+        "2023). A step costs n^2 (d + 10) operations, and the fewer are taken the larger lambda\n"
+        "and rank are. The residual reported is that of the system itself. Otherwise, with\n"
         "precision \"float32\" the Cholesky factor takes 2 n^2 bytes; conjugate gradients with "
         "the\n"
         "float64 matrix correct the solution, and the residual is that of float64. The matrix is\n"

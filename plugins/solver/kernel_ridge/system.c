@@ -1,6 +1,6 @@
-/* The linear system of kernel ridge, (K + diag(shift)) b = y - f0: its matrix, filled by tiles, and
- * products with it. The tiles of K are kept where they fit, and made again for each product where
- * they do not, with the same bits. */
+/* The linear system of kernel ridge, (K + diag(shift)) b = y - f0: its rows, its matrix, filled by
+ * tiles, and products with it. The tiles of K are kept where they fit, and made again for each
+ * product where they do not, with the same bits. */
 #include "kernel_ridge.h"
 #include "shared/expansion_sum.h"
 
@@ -9,6 +9,36 @@ scl_status kernel_ridge_gram(const void *instance, const scl_const_parameters *u
                              scl_error *error) {
   const kernel_ridge *self = instance;
   return self->base.host->parts->gram(&self->kernel, u, v, out, stride, error);
+}
+
+scl_status linear_system_collect(linear_system *s, scl_error *error) {
+  scl_status status = rows_collect(s->problem, &s->set, error);
+  if (status == SCL_STATUS_OK && rows_may_move(s->host, &s->self->kernel, s->self->intercept))
+    status = rows_centre(s->host, &s->set, error);
+  s->m.rows = s->set.rows;
+  s->m.cols = s->set.cols;
+  s->m.functions = s->set.targets;
+  s->m.x = s->set.x;
+  s->m.pilot = s->set.pilot;
+  s->set.x = s->set.pilot = NULL;
+  return status;
+}
+
+scl_status linear_system_reserve(linear_system *s, scl_error *error) {
+  const size_t n = s->m.rows, c = s->m.functions;
+  s->shift = s->host->scratch(n * sizeof(double));
+  s->diagonal = s->host->scratch(n * sizeof(double));
+  s->ones = s->host->scratch(n * sizeof(double));
+  s->residual = s->host->scratch(n * c * sizeof(double));
+  s->right = s->host->scratch(2 * c * sizeof(double));
+  s->m.b = s->host->allocate(n * c * sizeof(double));
+  s->m.f0 = s->host->allocate(c * sizeof(double));
+  if (s->shift == NULL || s->diagonal == NULL || s->ones == NULL || s->residual == NULL ||
+      s->right == NULL || s->m.b == NULL || s->m.f0 == NULL)
+    return s->host->fail(error, SCL_STATUS_NO_MEMORY,
+                         "not enough memory for the residuals of %zu rows", n);
+  const scl_const_parameters all = rows_at(s, 0, n);
+  return s->host->parts->diagonal(&s->self->kernel, &all, s->diagonal, error);
 }
 
 /* ------------------------------------------------------------ tiles */
@@ -190,4 +220,10 @@ scl_status linear_system_product(const linear_system *s, const double *x, size_t
   }
   s->host->release(room);
   return status;
+}
+
+scl_status linear_system_keep(linear_system *s, double taken, scl_error *error) {
+  const double kept = (double)triangle(tiles_of(s->m.rows)) * sizeof(double) * TILE * TILE;
+  if (taken + kept <= (double)s->problem->allowance) s->kept = s->host->allocate((size_t)kept);
+  return s->kept != NULL ? linear_system_fill(s, TO_KEPT, error) : SCL_STATUS_OK;
 }
