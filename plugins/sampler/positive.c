@@ -54,6 +54,8 @@ static scl_status check_rows(const positive *self, size_t dim, scl_error *error)
                     "draws them; the option 'width' is the width of the kernel");
 }
 
+/* The rows w are stored as the base draws them, in its blocks. Parameters of other forms, and rows
+ * that carry weights, would not give the kernel. */
 static scl_status positive_layout(const void *instance, size_t dim, scl_layout *out,
                                   scl_error *error) {
   const positive *self = instance;
@@ -77,6 +79,7 @@ static scl_status positive_layout(const void *instance, size_t dim, scl_layout *
   return status;
 }
 
+/* w by the base, whose own space is dense. */
 static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
                             scl_error *error) {
   const positive *self = instance;
@@ -85,6 +88,7 @@ static scl_status draw_rows(const void *instance, const scl_draw *draw, const sc
   return self->base.host->parts->draw(&self->rows, draw, &rows, error);
 }
 
+/* z of a block of rows: one product of matrices, and the squared length of each row. */
 static scl_status positive_apply(const void *instance, const scl_draw *draw,
                                  const scl_const_parameters *parameters, const scl_const_block *x,
                                  const scl_block *z, scl_error *error) {
@@ -106,6 +110,7 @@ static scl_status positive_apply(const void *instance, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
+/* The kernel that has a name, with the exponential. */
 static scl_status positive_pair_kernel(const void *instance, const scl_part *partner, char *text,
                                        size_t size, scl_error *error) {
   const positive *self = instance;

@@ -150,6 +150,14 @@ local function with_defaults(given)
   return copy
 end
 
+--- instantiation.default_features(p, phi, given): features by the sampler and the nonlinearity of
+--- sc.features{}, with the options p and phi of these, and the features' own options `given`.
+function instantiation.default_features(p, phi, given)
+  given.p = component.group("sampler")[default_parts.p](p)
+  given.phi = component.group("nonlinearity")[default_parts.phi](phi)
+  return instantiation.features(given)
+end
+
 --- sc.features{ p =, phi =, K =, T =, seed = 0, dtype = "float64" }: random features as a stage of
 --- a pipeline. p: the sampler. phi: the nonlinearity, or a kernel k (features are then k(w_t, x)).
 --- K: a kernel on parameters, for RKHS weightings. T: the number of parameters; leave it out if the

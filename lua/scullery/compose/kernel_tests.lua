@@ -1,7 +1,6 @@
 --- sc.mmd and sc.hsic: kernel tests by random features, at a cost that grows with the number of
 --- rows: whether two samples have one law, and whether pairs of rows are independent.
 local core = require "scullery.core"
-local component = require "scullery.compose.component"
 local fail = require "scullery.base.fail"
 local instantiation = require "scullery.compose.instantiation"
 local objects = require "scullery.base.objects"
@@ -59,9 +58,8 @@ kernel_tests.class = Result
 -- The features that were given, or Fourier features of the Gaussian kernel with the width of the
 -- "median" rule; drawn for these rows.
 local function drawn(given, T, seed, X)
-  local feats = given or instantiation.features{
-    p = component.group("sampler").gaussian{ gamma = "median" },
-    phi = component.group("nonlinearity").fourier{ form = "pair" }, T = T, seed = seed }
+  local feats = given or instantiation.default_features({ gamma = "median" }, { form = "pair" },
+    { T = T, seed = seed })
   return instantiation.resolved(feats, {}):fit(X)
 end
 

@@ -16,6 +16,7 @@ local text_table = require "scullery.base.text_table"
 
 local optimize = {}
 
+local SOLVER = "ridge" -- it has a posterior, from which functions are drawn
 -- Lengths of the kernel, as shares of the diagonal of the box, and regularisations: the model takes
 -- those under which the values are most probable.
 local LENGTHS, LAMBDAS = { 0.1, 0.2, 0.35, 0.6, 1 }, { 1e-8, 1e-6, 1e-4, 1e-2 }
@@ -101,9 +102,9 @@ end
 -- The pipeline of the model; sigma and lambda: numbers, or values to choose from.
 local function model_of(o, sigma, lambda)
   return pipeline.new{
-    instantiation.features{ p = component.group("sampler").gaussian{ sigma = sigma },
-      phi = component.group("nonlinearity").fourier{ form = "pair" }, T = o.T, seed = o.seed },
-    component.group("solver").ridge{ lambda = lambda, intercept = false } }
+    instantiation.default_features({ sigma = sigma }, { form = "pair" },
+      { T = o.T, seed = o.seed }),
+    component.group("solver")[SOLVER]{ lambda = lambda, intercept = false } }
 end
 
 -- What the model learns of the values: z = (value - median)/(median less the least one), and log(1

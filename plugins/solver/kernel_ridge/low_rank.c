@@ -13,8 +13,9 @@ enum { PIVOTS = 64, STREAM_PIVOTS = 0 };
 
 size_t low_rank_of(const kernel_ridge *self, size_t rows) {
   enum { MOST = 1000 };
-  const size_t some = (size_t)ceil(4 * sqrt((double)rows)),
-               rank = self->rank > 0 ? self->rank : some < MOST ? some : MOST;
+  const size_t some = (size_t)ceil(4 * sqrt((double)rows)), rank = self->rank > 0 ? self->rank
+                                                                   : some < MOST  ? some
+                                                                                  : MOST;
   return rank < rows ? rank : rows;
 }
 

@@ -11,6 +11,9 @@ scl_status kernel_ridge_gram(const void *instance, const scl_const_parameters *u
   return self->base.host->parts->gram(&self->kernel, u, v, out, stride, error);
 }
 
+/* ------------------------------------------------------------ rows and vectors */
+
+/* x moves to the expansion, which outlives the set: it is the model's. */
 scl_status linear_system_collect(linear_system *s, scl_error *error) {
   scl_status status = rows_collect(s->problem, &s->set, error);
   if (status == SCL_STATUS_OK && rows_may_move(s->host, &s->self->kernel, s->self->intercept))
@@ -24,6 +27,7 @@ scl_status linear_system_collect(linear_system *s, scl_error *error) {
   return status;
 }
 
+/* Scratch of the call, but for the members of the model. */
 scl_status linear_system_reserve(linear_system *s, scl_error *error) {
   const size_t n = s->m.rows, c = s->m.functions;
   s->shift = s->host->scratch(n * sizeof(double));
@@ -222,6 +226,7 @@ scl_status linear_system_product(const linear_system *s, const double *x, size_t
   return status;
 }
 
+/* Kept tiles save their kernel values in every product but take 4 n^2 bytes. */
 scl_status linear_system_keep(linear_system *s, double taken, scl_error *error) {
   const double kept = (double)triangle(tiles_of(s->m.rows)) * sizeof(double) * TILE * TILE;
   if (taken + kept <= (double)s->problem->allowance) s->kept = s->host->allocate((size_t)kept);

@@ -42,6 +42,7 @@ typedef struct metric {
   double *equal, *kept; /* losses of the rows that judge: of M_0, and of `found` */
 } metric;
 
+/* a = I: no metric. */
 static void set_identity(double *a, size_t d) {
   memset(a, 0, d * d * sizeof *a);
   for (size_t j = 0; j < d; j++)
@@ -172,6 +173,7 @@ static scl_status put_metric(metric *m, const scl_fitting *fitting, const scl_st
   return status == SCL_STATUS_OK ? fitting->report(fitting, "relevance", &report, error) : status;
 }
 
+/* Scratch memory of the call; both metrics begin as I. */
 static scl_status open_metric(metric *m, scl_error *error) {
   const size_t d = m->d, judges = m->sample.n - m->sample.train;
   m->a = m->host->scratch((5 * d * d + d + 2 * judges) * sizeof *m->a);
@@ -189,6 +191,7 @@ static scl_status open_metric(metric *m, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Learns A from a sample, in rounds from M_0 = I and in rounds from an additive model. */
 static scl_status fit(const void *instance, const scl_fitting *fitting, scl_error *error) {
   const agop *self = instance;
   const scl_host *host = fitting->host;
@@ -216,6 +219,7 @@ static scl_status fit(const void *instance, const scl_fitting *fitting, scl_erro
 
 /* ------------------------------------------------------------ applying */
 
+/* matrix is d x d, or 1 x d in the diagonal form; as many columns leave as arrive. */
 static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error *error) {
   const scl_status status = projection_shape(instance, fitted, error);
   const scl_host *host = ((const scl_base *)instance)->host;
@@ -227,6 +231,7 @@ static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error
   return SCL_STATUS_OK;
 }
 
+/* A (x - mean), by one product of matrices, or column by column. */
 static scl_status apply(const void *instance, const scl_stage_state *fitted,
                         const scl_const_block *in, const scl_block *out, scl_error *error) {
   const double *mean = scl_stage_numbers(fitted, 0), *a = scl_stage_numbers(fitted, 1);
@@ -238,6 +243,7 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
   return SCL_STATUS_OK;
 }
 
+/* The same as C. */
 static int formula(const void *instance, char *text, size_t size) {
   return scl_write_text(
       ((const agop *)instance)->form == AGOP_DIAGONAL

@@ -12,6 +12,8 @@ enum {
   STREAM = 0  /* of random numbers, from that of the stage on */
 };
 
+/* Scratch memory of the call for all arrays, and both matrices of order D. A fit never has more
+ * parameters than a quarter of its rows (landmarks: than rows), so that few rows cost little. */
 scl_status agop_open_fit(agop_fit *f, scl_error *error) {
   const agop_sample *s = f->sample;
   const scl_host *host = f->host;
@@ -85,6 +87,7 @@ static void fourier_row(const agop_fit *f, double *row) {
   row[2 * f->T] = 1;
 }
 
+/* <a, b> */
 static double dot(const double *a, const double *b, size_t count) {
   double sum = 0;
   for (size_t j = 0; j < count; j++)
@@ -104,6 +107,8 @@ static void landmark_row(const agop_fit *f, const double *z, double *row) {
   f->host->math->exp(f->T, row, row);
 }
 
+/* A task: the features of ROWS rows, by one product of matrices; those of fitted rows also times
+ * the root of their weight, for the Gram matrix. */
 static scl_status features_task(void *context, size_t index, scl_error *error) {
   const agop_fit *f = context;
   const agop_sample *s = f->sample;
@@ -125,6 +130,8 @@ static scl_status features_task(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The features of all rows for a rate, which also scales the parameters: their scaled copies are
+ * what products and gradients need. */
 static scl_status make_features(agop_fit *f, double rate, scl_error *error) {
   f->rate = rate;
   for (size_t k = 0; k < f->T * f->sample->d; k++)
@@ -192,6 +199,8 @@ static scl_status solve(agop_fit *f, double lambda, double *out, scl_error *erro
   return SCL_STATUS_OK;
 }
 
+/* Keeps the coefficients and the rate of the last solution, and the loss of each row that judges:
+ * with them rounds are compared row by row. */
 static void store_best(agop_fit *f) {
   const agop_sample *s = f->sample;
   f->best_rate = f->rate;
@@ -230,6 +239,8 @@ static scl_status regress(agop_fit *f, double rate, double *least, scl_error *er
   return status;
 }
 
+/* The rate is relative to the spread of the rows in this metric: a metric that shrinks all rows
+ * changes nothing. Of an additive model it is that of one standardised column. */
 scl_status agop_run_fit(agop_fit *f, const double *metric, size_t round, double *least,
                         scl_error *error) {
   const agop_sample *s = f->sample;
@@ -268,11 +279,14 @@ static void gradient_row(const agop_fit *f, size_t i, size_t target, double *slo
   }
 }
 
+/* The gradients of one target. */
 typedef struct gradients {
   agop_fit *fit;
   size_t target;
 } gradients;
 
+/* A task: the gradients of ROWS fitted rows, each times the root of its weight. For landmarks the
+ * rows z themselves enter, by the sum of their slopes. */
 static scl_status gradient_task(void *context, size_t index, scl_error *error) {
   const gradients *g = context;
   const agop_fit *f = g->fit;

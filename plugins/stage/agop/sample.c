@@ -9,6 +9,7 @@ typedef struct kept {
   size_t at;
 } kept;
 
+/* The buffer: room for twice as many rows as are kept, so that compacting is rare. */
 typedef struct taking {
   const scl_host *host;
   size_t most, room, count, d, targets, width;
@@ -31,6 +32,7 @@ static uint64_t hash_numbers(const double *numbers, size_t count) {
   return hash ^ (hash >> 31);
 }
 
+/* For qsort: ascending hashes. */
 static int compare_hashes(const void *a, const void *b) {
   const kept *x = a, *y = b;
   return (x->hash > y->hash) - (x->hash < y->hash);
@@ -59,6 +61,7 @@ static void compact(taking *t) {
   t->count = count;
 }
 
+/* A visit: adds rows of positive weight; a full buffer is compacted. */
 static scl_status take_rows(void *context, const scl_rows *rows, scl_error *error) {
   taking *t = context;
   (void)error;
