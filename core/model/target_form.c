@@ -31,6 +31,15 @@ typedef struct formed_source {
   scl_target_form form; /* mean and scale follow the struct in its storage */
 } formed_source;
 
+/* Read the targets of `from`, each of which becomes as many columns of y as the form has for it. The
+ * last column comes first, as column j takes one at or before its place. */
+static void repeat_targets(scl_matrix *y, size_t targets) {
+  const size_t times = y->cols / targets;
+  for (size_t i = 0; i < y->rows && times > 1; i++)
+    for (size_t j = y->cols; j-- > 0;)
+      scl_matrix_set(y, i, j, scl_matrix_get(y, i, j / times));
+}
+
 /* Transform targets in place; first: the number of the first row, from 0, for errors. */
 static scl_status form_rows(const scl_target_form *form, size_t first, scl_matrix *y,
                             scl_error *error) {
@@ -51,15 +60,25 @@ static scl_status form_rows(const scl_target_form *form, size_t first, scl_matri
 static scl_status read_formed(scl_source *source, size_t first, size_t count, scl_matrix *x,
                               scl_matrix *y, scl_error *error) {
   const formed_source *self = (const formed_source *)source;
-  SCL_TRY(scl_source_read(self->from, first, count, x, y, error));
-  return y == NULL ? SCL_STATUS_OK : form_rows(&self->form, first, y, error);
+  if (y == NULL) return scl_source_read(self->from, first, count, x, NULL, error);
+  scl_matrix given = scl_matrix_slice(y, 0, y->rows, 0, self->from->targets);
+  const scl_status status = scl_source_read(self->from, first, count, x, &given, error);
+  scl_matrix_release(&given);
+  if (status != SCL_STATUS_OK) return status;
+  repeat_targets(y, self->from->targets);
+  return form_rows(&self->form, first, y, error);
 }
 
 static scl_status read_formed_csr(scl_source *source, size_t first, size_t count, scl_csr *x,
                                   scl_matrix *y, scl_error *error) {
   const formed_source *self = (const formed_source *)source;
-  SCL_TRY(scl_source_sparse(self->from, first, count, x, y, error));
-  const scl_status status = y == NULL ? SCL_STATUS_OK : form_rows(&self->form, first, y, error);
+  if (y == NULL) return scl_source_sparse(self->from, first, count, x, NULL, error);
+  scl_matrix given = scl_matrix_slice(y, 0, y->rows, 0, self->from->targets);
+  scl_status status = scl_source_sparse(self->from, first, count, x, &given, error);
+  scl_matrix_release(&given);
+  if (status != SCL_STATUS_OK) return status;
+  repeat_targets(y, self->from->targets);
+  status = form_rows(&self->form, first, y, error);
   if (status != SCL_STATUS_OK) scl_csr_release(x);
   return status;
 }
@@ -72,7 +91,8 @@ static const scl_source_class formed_class = {
 scl_status scl_source_formed(scl_source *from, const scl_target_form *form, scl_source **out,
                              scl_error *error) {
   const size_t bytes = form->count * sizeof(double);
-  SCL_TRY(check_count(form, from->targets, error));
+  if (from->targets == 0 || form->count % from->targets != 0)
+    SCL_TRY(check_count(form, from->targets, error));
   formed_source *self = scl_allocate_zero(sizeof *self + 2 * bytes);
   if (self == NULL) return scl_fail_memory(error, 2 * bytes, "a source of transformed targets");
   double *mean = (double *)(self + 1), *scale = mean + form->count;
@@ -81,7 +101,7 @@ scl_status scl_source_formed(scl_source *from, const scl_target_form *form, scl_
   *self = (formed_source){.base = {.class = &formed_class,
                                    .rows = from->rows,
                                    .cols = from->cols,
-                                   .targets = from->targets,
+                                   .targets = form->count,
                                    .random_access = from->random_access,
                                    .parallel = from->parallel,
                                    .sparse = from->sparse,

@@ -16,7 +16,8 @@ typedef struct scl_target_form {
  * SCL_STATUS_BAD_SHAPE: the form is of another number of targets. */
 scl_status scl_target_form_undo(const scl_target_form *form, const scl_matrix *scores,
                                 scl_matrix *out, scl_error *error);
-/* The rows of another source with transformed targets. `from` is borrowed, the form is copied.
+/* The rows of another source with transformed targets. `from` is borrowed, the form is copied. A form
+ * of k times as many targets takes each target k times in a row, before it is transformed.
  * Reading fails with SCL_STATUS_BAD_DATA at the logarithm of a target of 0 or less. */
 scl_status scl_source_formed(scl_source *from, const scl_target_form *form, scl_source **out,
                              scl_error *error);

@@ -212,6 +212,14 @@ local function match_classes(self, ds, f)
   return count
 end
 
+--- matching.repeated_source(source, count): the source with each target as often in a row as makes
+--- `count` targets.
+function matching.repeated_source(source, count)
+  local form = { mean = {}, scale = {} }
+  for j = 1, count do form.mean[j], form.scale[j] = 0, 1 end
+  return core.formed_source(source, form)
+end
+
 --- matching.repeated(y, count): each column of y count times in a row.
 function matching.repeated(y, count)
   local columns = {}
@@ -251,6 +259,10 @@ local function match_targets(self, ds, f)
     return
   end
   local targets = ds.X and ds.y:cols() or select(3, core.source_size(ds.source))
+  if f.outputs and not ds.X and targets * f.outputs == f.targets then
+    self.source = matching.repeated_source(ds.source, f.targets)
+    return
+  end
   if f.outputs and ds.y and targets * f.outputs == f.targets then
     self.y = matching.repeated(ds.y, f.outputs)
     return

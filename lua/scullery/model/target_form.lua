@@ -76,11 +76,9 @@ end
 
 -- The data set with each target once for each output of the solver.
 local function repeated(ds, count)
-  if not ds.y then
-    error(("the solver makes %d values of each target, and takes rows in memory: fit a stream for \z
-      one value at a time"):format(count), 0)
-  end
-  local made = dataset.with(ds, { y = matching.repeated(ds.y, count) })
+  local made = dataset.with(ds, ds.X and { y = matching.repeated(ds.y, count) }
+    or { source = matching.repeated_source(ds.source, count * select(3,
+      core.source_size(ds.source))) })
   original[made] = ds
   return made
 end

@@ -138,6 +138,19 @@ function TestTargetForm:test_a_stream_is_learnt_and_judged_as_in_memory()
   end
 end
 
+-- A solver of several values of each target learns the same from a stream.
+function TestTargetForm:test_quantiles_of_a_stream_are_those_of_rows_in_memory()
+  local ds = skewed(80, 3)
+  ds = sc.dataset{ X = ds.X, y = sc.hcat(ds.y, ds.y * 2), task = "regression" }
+  for _, target in ipairs{ false, "standardize" } do
+    local p = sc.pipeline{ sc.solver.quantile{ tau = { 0.1, 0.9 }, lambda = 1e-2 },
+      target = target or nil }
+    local a, b = p:clone():fit(streamed(ds)), p:fit(ds)
+    lu.assertTrue(a:predict(ds) == b:predict(ds))
+    lu.assertAlmostEquals(a:error(streamed(ds)), b:error(ds), 1e-12)
+  end
+end
+
 function TestTargetForm:test_a_search_of_a_stream_with_computed_columns_is_that_of_the_rows()
   local path, ds = os.tmpname(), skewed(120, 5)
   core.write_csv(sc.hcat(ds.X, ds.y), { "a", "b", "y" }, path)
