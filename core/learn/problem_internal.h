@@ -110,8 +110,12 @@ scl_status scl_training_centre(scl_training *training, bool constant, scl_error 
 /* *out = a copy of the training's flow with units of features, which are learnt if it has none. The
  * caller holds the lock. A copy, because other problems may be reading the training's own flow. */
 scl_status scl_training_units(scl_training *training, scl_flow *out, scl_error *error);
-/* Make the flow of `few` subtract pilot means if that of `many` does. *alike: neither subtracts
- * anything from features, so that sums of one training are valid for the other. */
+/* The means that the features of `few`, `ratio` times the first ones of `many`, subtract become
+ * those of `many`. Both subtract some, or none. */
+void scl_training_take_pilot(scl_training *few, const scl_training *many, double ratio);
+/* Make the flow of `few` subtract pilot means if that of `many` does. *alike: both subtract means
+ * from features, or neither does: with the same means sums of one training are valid for the
+ * other. */
 scl_status scl_training_centre_alike(scl_training *few, const scl_training *many, bool *alike,
                                      scl_error *error);
 /* Change an intercept (c) for features and targets as they are into one for features and targets

@@ -176,7 +176,9 @@ scl_status scl_training_take_sums(scl_training *few, scl_training *many, scl_err
       !scl_map_is_first_of(map, from, &ratio))
     return SCL_STATUS_OK;
   SCL_TRY(scl_training_centre_alike(few, many, &alike, error));
-  if (!alike || few->way != many->way || many->way->first_of == NULL) return SCL_STATUS_OK;
+  if (!alike || few->way != many->way || many->way->first_of == NULL || few->fixed)
+    return SCL_STATUS_OK;
+  scl_training_take_pilot(few, many, ratio);
   return many->way->first_of(many->sums, scl_map_count(from), count, scl_map_features(map) / count,
                              ratio, &few->sums, error);
 }
@@ -192,7 +194,7 @@ scl_status scl_training_know_sums(scl_training *many, scl_training *few, scl_err
       !scl_map_is_first_of(map, from, &ratio))
     return SCL_STATUS_OK;
   SCL_TRY(scl_training_centre_alike(few, many, &alike, error));
-  if (alike && few->sums != NULL) many->few = few;
+  if (alike && few->flow.pilot == NULL && few->sums != NULL) many->few = few;
   return SCL_STATUS_OK;
 }
 

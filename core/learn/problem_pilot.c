@@ -83,8 +83,15 @@ void scl_training_like(scl_training *training, const scl_whole_sums *like) {
 scl_status scl_training_centre_alike(scl_training *few, const scl_training *many, bool *alike,
                                      scl_error *error) {
   if (subtracts(many)) SCL_TRY(scl_training_centre(few, true, error));
-  *alike = subtracts(few) == subtracts(many) && few->flow.pilot == NULL && many->flow.pilot == NULL;
+  *alike =
+      subtracts(few) == subtracts(many) && (few->flow.pilot == NULL) == (many->flow.pilot == NULL);
   return SCL_STATUS_OK;
+}
+
+void scl_training_take_pilot(scl_training *few, const scl_training *many, double ratio) {
+  const size_t count = scl_map_count(few->flow.map), all = scl_map_count(many->flow.map);
+  for (size_t j = 0; few->flow.pilot != NULL && j < scl_flow_features(&few->flow); j++)
+    few->pilot.features[j] = ratio * many->flow.pilot[j / count * all + j % count];
 }
 
 void scl_training_intercept_to_pilot(const scl_training *training, const double *coefficients,

@@ -36,6 +36,8 @@ scl_status scl_block_sums_first_units(const scl_whole_sums *sums, size_t many, s
   SCL_TRY(scl_block_sums_open(to, NULL, &none, error));
   for (size_t j = 0; j < to->features; j++)
     to->unit[j] = ratio * sums->unit[j / few * many + j % few];
+  for (size_t j = 0; j < to->features; j++)
+    to->pilot[j] = ratio * sums->pilot[j / few * many + j % few];
   memcpy(to->pilot + to->features, sums->pilot + sums->features, sums->targets * sizeof *to->pilot);
   return SCL_STATUS_OK;
 }

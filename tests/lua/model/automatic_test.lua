@@ -2,7 +2,9 @@
 local lu = require "luaunit"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
+local dataset = require "scullery.data.dataset"
 local sc = require "scullery"
+local trials = require "scullery.model.trials"
 
 local function smooth(n, seed)
   local X = sc.randn{ n, 3, seed = seed }
@@ -75,6 +77,35 @@ function TestLambdaAloneIsChosenOnTheSumsOfTheFit()
   local order = {}
   for i = 1, 6100 do order[i] = (i * 1201) % 6100 + 1 end
   lu.assertEquals(pipeline("auto"):fit(ds:select(order)).fitted.solver.given.lambda, lambda)
+end
+
+-- The constant for features from which no means are subtracted.
+local function constant_of(fit)
+  local pilot = fit.pilot and (fit.pilot * fit.weights):get(1, 1) or 0
+  return fit.intercept:get(1, 1) - pilot
+end
+
+-- A wide kernel: features far from 0 beside their deviation, from which means are subtracted.
+function TestSumsOfHalfOfTheParametersAreParts()
+  local X = sc.randn{ 300, 2, seed = 1 }
+  local y = X:column(1):map(math.sin) + 10
+  local ds, sides = sc.dataset{ X = X, y = y, task = "regression" }, {}
+  for i = 1, 300 do sides[i] = 1 + i % 2 end
+  local all = { ds = ds, source = dataset.source_of_targets(ds), sides = sides }
+  for _, sigma in ipairs{ 1, 0.01 } do
+    local function pipeline(T)
+      return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = sigma },
+        phi = sc.nonlinearity.fourier(), T = T, seed = 1 }, sc.solver.ridge{ lambda = 1e-3 } }
+    end
+    local p, wanted = pipeline(40), pipeline(20):fit(ds).fitted
+    local ready = trials.train(all, p)
+    local half, few = trials.half(all, p, ready)
+    lu.assertEquals(half.features.T, 20)
+    local fit = core.solve(few.training, component.instance(p.solver), 0)[1]
+    lu.assertTrue((fit.weights - wanted.weights):abs():max() < 1e-8 * wanted.weights:abs():max())
+    lu.assertAlmostEquals(constant_of(fit), constant_of(wanted), 1e-6)
+    lu.assertEquals(fit.pilot ~= nil, sigma < 1)
+  end
 end
 
 function TestGammaInPlaceOfSigma()
