@@ -21,7 +21,7 @@ COMMAND = os.environ.get("SCULLERY_COMMAND", "scullery")
 
 
 def version():
-    """"0.1.0", as the command tells it."""
+    """"0.2.0", as the command tells it."""
     try:
         said = subprocess.run([COMMAND, "--version"], stdin=subprocess.DEVNULL, check=False,
                               capture_output=True, text=True)

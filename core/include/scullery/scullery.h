@@ -38,7 +38,7 @@ extern "C" {
 
 /* ------------------------------------------------------------ the library */
 
-/* The version of the library, "0.1.0". */
+/* The version of the library, "0.2.0". */
 SCL_EXPORT const char *scl_version(void);
 
 /* How many threads work on one call, 1 to 256; 1 at first: a call works on the thread that makes

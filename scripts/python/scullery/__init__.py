@@ -13,7 +13,7 @@ from ._estimators import RandomFeatureClassifier, RandomFeatureRegressor, Random
 from ._library import help, version
 from ._recipe import recipe
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "RandomFeatureClassifier",
     "RandomFeatureRegressor",

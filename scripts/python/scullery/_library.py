@@ -182,7 +182,7 @@ _fit, _predict = _open()
 
 
 def version():
-    """The version of the C library, as "0.1.0"."""
+    """The version of the C library, as "0.2.0"."""
     return _predict.scl_version().decode()
 
 
