@@ -7,6 +7,7 @@ out=$(realpath -m "${1:?takes a folder}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export LC_ALL=C TZ=UTC
+unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER # a cache would give the first object twice
 umask 022
 
 die() { printf 'release: %s\n' "$*" >&2; exit 1; }
@@ -34,7 +35,7 @@ export SOURCE_DATE_EPOCH
 
 # ------------------------------------------------------------ the files, to the folder $1
 
-# Debug paths name no folder of this machine; with a compiler's cache, a second compilation would be the first one's object.
+# The objects name no folder of this machine.
 make_all() {
   local to=$1 name=scullery-$version
   local tree=$to/$name
@@ -43,7 +44,7 @@ make_all() {
   tar -xzf "$to/files/$name.tar.gz" -C "$to"
 
   say "$to: Debian package"
-  CCACHE_DISABLE=${SCULLERY_RELEASE_CACHE:+0} CFLAGS="-ffile-prefix-map=$to=." CXXFLAGS="-ffile-prefix-map=$to=." \
+  CFLAGS="-ffile-prefix-map=$to=." CXXFLAGS="-ffile-prefix-map=$to=." \
     cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr >/dev/null
   cmake --build "$tree/build" --target product | tail -n 1
   (cd "$to" && cpack --config "$tree/build/CPackConfig.cmake" -G DEB -B "$to/deb" >/dev/null)
