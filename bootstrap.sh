@@ -9,7 +9,7 @@ build_packages=(build-essential cmake ninja-build pkg-config liblua5.4-dev lua5.
   libcjson-dev libcurl4-openssl-dev libmd-dev libsqlite3-dev libsnappy-dev libzstd-dev liblz4-dev libhdf5-dev zlib1g-dev lua-argparse)
 picture_packages=(gnuplot-nox fonts-dejavu-core) # for SVG, PNG and PDF; everything else works without
 test_packages=(lua-unit lua-check clang-format valgrind python3-ipykernel python3-nbclient python3-pexpect python3-pyte)
-package_packages=(clang luarocks dpkg-dev groff-base) # for tests of packages and of the headers, which are skipped without; in CI alone
+package_packages=(clang luarocks dpkg-dev lintian groff-base) # for tests of packages and of the headers, which are skipped without; in CI alone
 # The Python package, and readers that tests compare ours with: in CI alone.
 reference_packages=(python3-numpy python3-sklearn python3-pandas python3-build python3-setuptools python3-wheel)
 mpi_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev) # for the transports by MPI, which are built where these are, in CI alone

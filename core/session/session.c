@@ -11,6 +11,7 @@
 #include <locale.h>
 #include <lualib.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,9 @@ static struct {
 } calls;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic(scl_session *) running;
+/* Calls of scl_session_stop that may still set the flag: the end of a call waits for them, so that
+ * none of them stops the next one. A count, as a signal handler can take no lock. */
+static atomic_int stopping;
 
 static void make_locks(void) {
   pthread_mutexattr_t checked;
@@ -55,6 +59,7 @@ static void after_fork(void) {
   make_locks();
   calls.forked = true;
   atomic_store(&running, NULL);
+  atomic_store(&stopping, 0);
 }
 
 static void show_nothing(const char *line) { (void)line; }
@@ -88,6 +93,8 @@ static scl_status begin(scl_session *session, changed *out, scl_error *error) {
 
 static void end(const changed *before) {
   atomic_store(&running, NULL);
+  while (atomic_load(&stopping) > 0)
+    (void)sched_yield();
   scl_interrupt_clear();
   (void)scl_pool_set_thread_serial(before->serial);
   if (before->locale != (locale_t)0) (void)uselocale(before->locale);
@@ -95,9 +102,13 @@ static void end(const changed *before) {
 }
 
 void scl_session_stop(scl_session *session) {
-  if (session == NULL || atomic_load(&running) != session) return;
-  atomic_store(&session->stopped, true);
-  scl_interrupt();
+  if (session == NULL) return;
+  atomic_fetch_add(&stopping, 1);
+  if (atomic_load(&running) == session) {
+    atomic_store(&session->stopped, true);
+    scl_interrupt();
+  }
+  atomic_fetch_sub(&stopping, 1);
 }
 
 /* A hook of Lua: recipes that compute for long in Lua alone end too. */

@@ -77,10 +77,15 @@ function TestPackage.test_its_files()
     "usr/lib/scullery/plugins/solver/ridge.so", "usr/lib/lua/5.4/scullery/core.so",
     "usr/lib/cmake/Scullery/SculleryConfig.cmake", "usr/lib/pkgconfig/scullery.pc",
     "usr/include/scullery/plugin.h", "usr/share/lua/5.4/scullery/init.lua",
-    "usr/share/man/man1/scullery.1", "usr/share/doc/scullery/interface.md",
-    "usr/share/doc/scullery/copyright" } do
+    "usr/share/man/man1/scullery.1.gz", "usr/share/doc/scullery/interface.md",
+    "usr/share/doc/scullery/copyright", "usr/share/doc/scullery/changelog.gz" } do
     lu.assertTrue(seen[path], path)
   end
+end
+
+function TestPackage.test_lintian_has_nothing_to_say()
+  lu.skipIf(support.shell("lintian --version") ~= 0, "there is no lintian")
+  lu.assertEquals({ support.shell("lintian --allow-root " .. quote(package)) }, { 0, "", "" })
 end
 
 -- Objects look for others beside themselves alone, and nothing names the folders of the build.

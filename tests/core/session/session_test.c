@@ -292,6 +292,30 @@ static void test_a_stop(scl_session *session) {
   CHECK(gap(said, values, ROWS) < 0.05);
 }
 
+static void *stop_always(void *session) {
+  while (!atomic_load(&ended))
+    scl_session_stop(session);
+  return NULL;
+}
+
+/* Stops that come as the call of their session ends do not reach the call of another. */
+static void test_stops_of_another_session(scl_session *session) {
+  scl_session *other = NULL;
+  pthread_t thread;
+  WELL(scl_session_open(&other, &error));
+  atomic_store(&ended, false);
+  CHECK(pthread_create(&thread, NULL, stop_always, other) == 0);
+  for (int i = 0; i < 20; i++) {
+    char *text = NULL;
+    if (scl_session_help(other, "solver.ridge", &text, NULL) == SCL_STATUS_OK) scl_free(text);
+    WELL(scl_session_help(session, "solver.ridge", &text, &error));
+    scl_free(text);
+  }
+  atomic_store(&ended, true);
+  (void)pthread_join(thread, NULL);
+  scl_session_close(other);
+}
+
 typedef struct saved {
   void *model;
   size_t size;
@@ -468,6 +492,7 @@ int main(void) {
   test_a_loaded_pipeline(session);
   test_listeners(session);
   test_a_stop(session);
+  test_stops_of_another_session(session);
   test_predictions_beside_a_stop(session);
   test_wrong_rows(session);
   test_wrong_arguments(session);
