@@ -219,7 +219,7 @@ function Writer:values(f)
   self:add("    values[k] = f;\n  }\n}\n\n")
 end
 
--- The class of a classification, and its probabilities by Platt's sigmoids where it has some.
+-- The class of a classification.
 function Writer:classes(f)
   local stem, count, c = self.stem, #f.classes, f.weights:cols()
   self:names("class", f.classes, "The label of class j")
@@ -232,21 +232,51 @@ function Writer:classes(f)
     self:add("  for (k = 1; k < %d; k++)\n    if (scores[k] > scores[best]) best = k;\n", count)
     self:add("  return best;\n}\n\n")
   end
-  local calibration = f.calibration
-  if not (calibration and calibration.sigmoids) then return end
-  self:add("/* p[0 .. %s_CLASSES-1], the probabilities of the classes (Platt's sigmoids). */\n",
-    self.upper)
+end
+
+-- share_k(s), the isotonic curve of column k: linear between its knots.
+function Writer:curve(k, curve)
+  local count = #curve.scores
+  self:count(count, 2)
+  self:add("static inline double %s_share_%d(double s) {\n", self.stem, k)
+  self:add(array("at", core.matrix{ curve.scores }) .. array("share", core.matrix{ curve.shares }))
+  self:add("  int low = 0, high = %d;\n", count - 1)
+  self:add("  if (!(s > at[low])) return share[low];\n  if (s >= at[high]) return share[high];\n")
+  self:add("  while (high - low > 1) {\n    const int middle = low + (high - low) / 2;\n")
+  self:add("    if (at[middle] <= s) low = middle;\n    else high = middle;\n  }\n")
+  self:add("  return share[low] + (s / 2 - at[low] / 2) / (at[high] / 2 - at[low] / 2) *\n")
+  self:add("    (share[high] - share[low]);\n}\n\n")
+end
+
+-- The probabilities of the classes, by Platt's sigmoids or isotonic curves.
+function Writer:probabilities(f)
+  local calibration, count, c, stem = f.calibration, #f.classes, f.weights:cols(), self.stem
+  local curves = calibration and calibration.curves
+  if not (calibration and (calibration.sigmoids or curves)) then return end
+  for k, curve in ipairs(curves or {}) do self:curve(k - 1, curve) end
+  self:add("/* p[0 .. %s_CLASSES-1], the probabilities of the classes (%s). */\n", self.upper,
+    curves and "isotonic regression" or "Platt's sigmoids")
   self:add("static inline void %s_probabilities(const double *x, double *p) {\n", stem)
-  self:add(array("slope", core.matrix{ calibration.slopes }))
-  self:add(array("offset", core.matrix{ calibration.offsets }))
+  if not curves then
+    self:add(array("slope", core.matrix{ calibration.slopes }))
+    self:add(array("offset", core.matrix{ calibration.offsets }))
+  end
   self:add("  double scores[%d]%s;\n", c, count > 2 and ", sum = 0" or "")
   self:add("%s  %s_decide(x, scores);\n", count > 2 and "  int k;\n" or "", stem)
-  if count == 2 then
+  if curves then
+    for k = 0, c - 1 do
+      self:add("  p[%d] = %s_share_%d(scores[%d]);\n", count == 2 and 1 or k, stem, k, k)
+    end
+    self:add(count == 2 and "  p[0] = 1 - p[1];\n}\n\n"
+      or ("  for (k = 0; k < %d; k++) sum += p[k];\n"):format(count))
+  elseif count == 2 then
     self:add("  p[1] = 1 / (1 + exp(slope[0] * scores[0] + offset[0]));\n")
     self:add("  p[0] = 1 / (1 + exp(-(slope[0] * scores[0] + offset[0])));\n}\n\n")
   else
     self:add("  for (k = 0; k < %d; k++) {\n", count)
     self:add("    p[k] = 1 / (1 + exp(slope[k] * scores[k] + offset[k]));\n    sum += p[k];\n  }\n")
+  end
+  if count > 2 then
     self:add("  for (k = 0; k < %d; k++) p[k] = sum > 0 ? p[k] / sum : 1.0 / %d;\n", count, count)
     self:add("}\n\n")
   end
@@ -296,7 +326,12 @@ function c_header.text(f, stem, name)
   if f.map then step("features", "features", f.base or f.map) end
   for i, stage in ipairs(f.after or {}) do step("after_" .. i, "stage", stage) end
   w:decide(f, steps)
-  if f.task == "classification" then w:classes(f) else w:values(f) end
+  if f.task == "classification" then
+    w:classes(f)
+    w:probabilities(f)
+  else
+    w:values(f)
+  end
   w:add("#endif\n")
   return table.concat(w.out)
 end

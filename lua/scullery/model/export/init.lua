@@ -33,7 +33,7 @@ end
 ---   model_decide(x, scores)      the MODEL_SCORES scores of MODEL_COLUMNS doubles, as p:decision
 ---   model_predict(x)             the class, from 0 to MODEL_CLASSES - 1; model_class(k): its label
 ---   model_predict(x, values)     of a regression: the values, as p:predict
----   model_probabilities(x, p)    after p:calibrate{} with Platt's sigmoids
+---   model_probabilities(x, p)    after p:calibrate{}
 ---   model_column(j)              the name of a column, where columns have names
 ---
 --- The file is C11 and C++, and needs <math.h>; a row's numbers after each stage are on the stack,
@@ -45,7 +45,7 @@ end
 ---   "scores"                     as p:decision
 ---   "label"                      of a classification: int64 if all labels are whole numbers, else
 ---                                texts
----   "probabilities"              after p:calibrate{} with Platt's sigmoids
+---   "probabilities"              after p:calibrate{}
 ---   "values"                     of a regression, as p:predict ("scores" too where they differ)
 ---
 --- Operators are of float64; erf, acos, asin and atan, which runtimes have for float32 alone, are

@@ -141,17 +141,46 @@ local function label(g, f, scores)
     whole and "int64" or "string", { "rows" })
 end
 
--- Probabilities by Platt's sigmoids: 1/(1 + exp(slope score + offset)), over their sum for three
--- classes and more.
-local function probabilities(g, f, scores)
-  local calibration, count = f.calibration, #f.classes
-  if not (calibration and calibration.sigmoids) then return end
-  local function row(list) return { matrix = core.matrix{ list } } end
+local function row(list) return { matrix = core.matrix{ list } } end
+
+-- An isotonic curve at a column s: the first share, and of each stretch between knots as much of
+-- its rise as s has passed.
+local function share(g, curve, s)
+  local from, gaps, rises = {}, {}, {}
+  for k = 1, #curve.scores - 1 do
+    from[k], gaps[k] = curve.scores[k], curve.scores[k + 1] - curve.scores[k]
+    rises[k] = { curve.shares[k + 1] - curve.shares[k] }
+  end
+  if #from == 0 then return g:binary("+", g:binary("*", s, 0), curve.shares[1]) end
+  local passed = g:binary("/", g:binary("-", s, row(from)), row(gaps))
+  passed = g:call("fmin", { g:call("fmax", { passed, 0 }), 1 })
+  return g:binary("+", g:node("MatMul", { passed, { matrix = core.matrix(rises) } }),
+    curve.shares[1])
+end
+
+-- By Platt's sigmoids: those of a model of two classes and their complement.
+local function sigmoids(g, calibration, scores, count)
   local s = g:binary("+", g:binary("*", scores, row(calibration.slopes)), row(calibration.offsets))
   local p = g:node("Sigmoid", { g:unary("-", s) })
-  if count == 2 then
-    p = g:node("Concat", { g:node("Sigmoid", { s }), p }, { axis = 1 })
-  else
+  return count == 2 and { g:node("Sigmoid", { s }), p } or { p }
+end
+
+-- By isotonic curves, one for each column of scores.
+local function curves(g, calibration, scores, count)
+  local list = {}
+  for k, curve in ipairs(calibration.curves) do
+    list[k] = share(g, curve, g:take(scores, { k - 1 }))
+  end
+  return count == 2 and { g:binary("-", 1, list[1]), list[1] } or list
+end
+
+-- Probabilities of a calibration; over their sum for three classes and more.
+local function probabilities(g, f, scores)
+  local calibration, count = f.calibration, #f.classes
+  if not (calibration and (calibration.sigmoids or calibration.curves)) then return end
+  local list = (calibration.curves and curves or sigmoids)(g, calibration, scores, count)
+  local p = #list == 1 and list[1] or g:node("Concat", list, { axis = 1 })
+  if count > 2 then
     local sum = g:call("row_sum", { p })
     p = g:where(g:binary(">", sum, 0), g:binary("/", p, sum), 1 / count)
   end
