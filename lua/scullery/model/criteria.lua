@@ -76,7 +76,7 @@ criteria.rule = { test = is_form, words = names_of_all,
     list of one of them with its options" }
 
 local Criterion = objects.class("criterion", {
-  fields = "name task tally takes larger low high number measure given option" })
+  fields = "name task tally takes larger low high number measure given option component" })
 
 function Criterion:__tostring() return "criterion " .. self.name end
 
@@ -87,10 +87,39 @@ local function of_component(self)
   local takes = facts.needs == "values" and "labels" or facts.needs
   return setmetatable({ name = self:label(true), task = facts.needs == "values" and values
     or classes, takes = takes, larger = facts.better == "larger", low = facts.low,
-    high = facts.high, given = {},
+    high = facts.high, given = {}, component = self,
     measure = function(said, truth, o, alone)
       return plugged.measured(self.name, instance, said, truth, o or {}, alone)
     end }, Criterion)
+end
+
+-- Where an option of the metric that was not given is a list in the solver, which makes a value of
+-- each target for each number in it: the criteria with each of these numbers. nil otherwise.
+local function by_outputs(self, solver)
+  if not (self.component and solver) then return nil end
+  local own = core.settings(component.instance(self.component))
+  for name, value in pairs(core.settings(component.instance(solver))) do
+    if type(value) == "table" and #value > 1 and type(own[name]) == "number"
+      and self.component.given[name] == nil then
+      local list = {}
+      for j, one in ipairs(value) do
+        list[j] = of_component(component.with(self.component, name, one))
+      end
+      return list
+    end
+  end
+end
+
+-- The mean over the values of each target of the criterion of each; target j has #list columns.
+local function mean_by_output(list, said, truth)
+  local sum = 0
+  for j, one in ipairs(list) do
+    local places = {}
+    for c = j, said:cols(), #list do places[#places + 1] = c end
+    sum = sum + one.measure(said:t():copy():select(places):t(),
+      truth:t():copy():select(places):t(), nil, true)
+  end
+  return sum / #list
 end
 
 -- The criterion of a metric with the options `given`. With options, the engine's counts do not
@@ -192,6 +221,8 @@ local function evaluate(self, decisions, targets, about, alone)
   end
   local given = {}
   for key, value in pairs(self.given) do given[key] = value end
+  local several = by_outputs(self, solver)
+  if several then return mean_by_output(several, said, truth) end
   if self.takes == "scores" then
     given.classes, said = list, decisions
   elseif self.takes == "probabilities" then

@@ -47,7 +47,9 @@ function scoring.run(f, metric, given)
   end
   local ds = matching.known(given, f)
   local scores = f:scores(dataset.source_of_rows(ds))
-  if f.form or f.means then return criterion:estimated(f:decide(scores), ds.y, {}) end
+  if f.form or f.means then
+    return criterion:estimated(f:decide(scores), ds.y, { solver = f.solver })
+  end
   return criterion:estimated(scores, ds:targets(), { solver = f.solver,
     classes = f.task == "classification" and f.classes or nil,
     probabilities = probabilities_for(criterion, f, scores) })

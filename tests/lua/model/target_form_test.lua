@@ -148,6 +148,12 @@ function TestTargetForm:test_quantiles_of_a_stream_are_those_of_rows_in_memory()
     local a, b = p:clone():fit(streamed(ds)), p:fit(ds)
     lu.assertTrue(a:predict(ds) == b:predict(ds))
     lu.assertAlmostEquals(a:error(streamed(ds)), b:error(ds), 1e-12)
+    local sum = 0
+    for c = 1, 4 do -- each value by its own tau
+      sum = sum + sc.metrics.pinball(b:predict(ds):column(c), ds.y:column((c + 1) // 2),
+        { tau = c % 2 == 1 and 0.1 or 0.9 }) / 4
+    end
+    lu.assertAlmostEquals((b:score(ds, { metric = "pinball" })), sum, 1e-12)
   end
 end
 
