@@ -8,7 +8,8 @@
 -- cross-validation. adult and MNIST (1 against 7) have their own test rows, skin is split 75:25
 -- anew for each seed.
 --
--- VERDICT
+-- "real" has the published errors to the last digit on all three sets. The discrete form, which
+-- table3.lua has, is behind on each, by 0.001 to 0.004.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 3, out = "out" }
 
