@@ -12,7 +12,7 @@
  * computed columns, and dates whose day or month comes first; 4 row stages after features,
  * selections of columns, and isotonic calibrations; 5 features of whole numbers, and sums; 6 texts,
  * and coefficients without their zeros; 7 unions of features, and learnt states without zeros. */
-enum { VERSION = 7 };
+enum { VERSION = 8 };
 
 /* ------------------------------------------------------------ opening */
 

@@ -206,17 +206,22 @@ end
 -- The lowest version of the format that can represent the file. Pilots came with version 2;
 -- transformed targets, computed columns and other orders of dates with 3; row stages after
 -- features, selections of columns and isotonic calibrations with 4; whole-number features with 5;
--- texts, and weights and landmarks without their zeros, with 6; unions of features with 7.
+-- texts, and weights and landmarks without their zeros, with 6; unions of features with 7;
+-- multi-label targets, and intervals by group or over the standard deviation, with 8.
 local function version_of(value, arrays)
   local recipe = pipeline.is(value) and value
   local f = recipe and recipe.fitted
   local curves = f and f.calibration and f.calibration.curves
+  local kept = f and f.interval or {}
+  local schema = f and f.schema or dataset.is(value) and value.schema or nil
+  if f and f.task == "multilabel" or kept.by or kept.scale or schema and schema.targets then
+    return 8
+  end
   if has_union(value) then return 7 end
   if has_texts(recipe) then return 6 end
   for name in pairs(arrays) do if name:find("%.places$") then return 6 end end
   if sums.is(value) or arrays["sums.moment"] or has_whole_numbers(value) then return 5 end
   if curves or recipe and has_later_stages(recipe) then return 4 end
-  local schema = f and f.schema or dataset.is(value) and value.schema or nil
   local newer = f and f.form or schema and schema.derived
   for _, column in ipairs(schema and schema.columns or {}) do newer = newer or column.order end
   if newer then return 3 end

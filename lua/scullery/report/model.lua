@@ -24,7 +24,7 @@ local EXPLAINED_ROWS, MOST_EXPLAINED = 500, 60 -- rows and columns for importanc
 
 -- "classification of 2 classes: no, yes".
 local function task_text(f)
-  if f.task == "regression" then
+  if f.task ~= "classification" and f.task ~= "multilabel" then
     return f.targets > 1 and ("regression of %d targets"):format(f.targets) or "regression"
   end
   local names = {}
