@@ -63,6 +63,14 @@ scl_status scl_reading_refuse(const scl_reading *reading, scl_error *error, cons
   return reading->host->fail(error, SCL_STATUS_BAD_DATA, "%s: %s", reading->path, sentence);
 }
 
+scl_status scl_write_example(const scl_host *host, const char *path, const char *bytes, size_t size,
+                             scl_error *error) {
+  FILE *file = fopen(path, "wb");
+  const bool written = file != NULL && fwrite(bytes, size, 1, file) == 1;
+  if (file != NULL && fclose(file) == 0 && written) return SCL_STATUS_OK;
+  return host->fail(error, SCL_STATUS_IO, "%s cannot be written", path);
+}
+
 /* ---------------------------------------------------------------- memory */
 
 scl_status scl_room_grow(const scl_host *host, scl_room *room, size_t bytes, scl_error *error) {

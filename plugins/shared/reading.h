@@ -31,6 +31,10 @@ SCL_PRINTF(3, 4)
 scl_status scl_reading_refuse(const scl_reading *reading, scl_error *error, const char *format,
                               ...);
 
+/* Write the example of a reader (slot `example`). */
+scl_status scl_write_example(const scl_host *host, const char *path, const char *bytes, size_t size,
+                             scl_error *error);
+
 /* Memory that grows; what was in it is kept. `size` bytes are there. */
 typedef struct scl_room {
   void *memory;

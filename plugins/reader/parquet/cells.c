@@ -1,10 +1,6 @@
 /* Values of pages as cells: what is stored, and what it means. */
 #include "pages.h"
-
-#include <math.h>
-
-__extension__ typedef __int128 wide;
-__extension__ typedef unsigned __int128 wide_bits;
+#include "shared/stored_numbers.h"
 
 enum { MOST_MADE = 1 << 28 }; /* bytes of the texts of a block that are made */
 
@@ -224,9 +220,9 @@ static scl_status read_stored(pages *p, pages_array array, void *to, size_t coun
 
 /* A number in two's complement, the most significant byte first, over a power of ten. */
 static double decimal_of(scl_cell_text text, double unit) {
-  wide value = text.length > 0 && (text.bytes[0] & 0x80) ? -1 : 0;
+  scl_wide value = text.length > 0 && (text.bytes[0] & 0x80) ? -1 : 0;
   for (size_t k = 0; k < text.length; k++)
-    value = (wide)((wide_bits)value << 8 | (uint8_t)text.bytes[k]);
+    value = (scl_wide)((scl_wide_bits)value << 8 | (uint8_t)text.bytes[k]);
   return (double)value / unit;
 }
 
@@ -239,20 +235,13 @@ static int64_t moment_of(const char *bytes) {
   return days * DAY * 1000000 + nanoseconds / 1000;
 }
 
-static double half_of(const char *bytes) {
-  const unsigned bits = (uint8_t)bytes[0] | (unsigned)(uint8_t)bytes[1] << 8;
-  const int exponent = (int)(bits >> 10 & 0x1f);
-  const double fraction = bits & 0x3ff;
-  const double size = exponent == 0    ? ldexp(fraction, -24)
-                      : exponent == 31 ? (fraction == 0 ? HUGE_VAL : (double)NAN)
-                                       : ldexp(1024 + fraction, exponent - 25);
-  return bits >> 15 ? -size : size;
-}
-
 /* Numbers of stored whole numbers or texts; unit: 10 to the scale of decimals. */
 static double number_of(const parquet_column *c, double unit, const int64_t *integers,
                         const scl_cell_text *texts, size_t i) {
-  if (c->meaning == AS_HALF) return half_of(texts[i].bytes);
+  if (c->meaning == AS_HALF) {
+    const uint8_t *half = (const uint8_t *)texts[i].bytes;
+    return scl_half_number(half[0] | (unsigned)half[1] << 8);
+  }
   if (c->meaning == AS_UNSIGNED_64) return (double)(uint64_t)integers[i];
   if (c->meaning == AS_TIME) return (double)integers[i] / (double)c->per_second;
   return texts != NULL ? decimal_of(texts[i], unit) : (double)integers[i] / unit;
@@ -278,7 +267,7 @@ static scl_status give_meaning(pages *p, pages_array array, size_t count, scl_er
       integers[i] = (uint32_t)integers[i];
     cells->integers = integers;
   } else {
-    const double unit = (double)powl(10, c->scale);
+    const double unit = scl_decimal_unit(c->scale);
     READ_TRY(scl_room_grow(p->file->host, &p->numbers, BLOCK_ROWS * sizeof(double), error));
     for (size_t i = 0; i < count; i++) {
       if (texts != NULL && c->meaning == AS_DECIMAL && texts[i].length > 16)

@@ -1,5 +1,6 @@
 /* The footer: the columns of the table, and where their chunks lie. */
 #include "parquet.h"
+#include "shared/stored_numbers.h"
 
 #include <limits.h>
 
@@ -311,7 +312,11 @@ static scl_status read_all(const scl_reading *file, thrift *t, parquet_footer *f
       READ_TRY(read_groups(file, t, type, f, error));
     else
       thrift_skip(t, type);
-  if (!t->bad && f->columns != NULL && f->group_rows != NULL) return SCL_STATUS_OK;
+  uint64_t rows = 0;
+  for (size_t k = 0; k < f->groups; k++)
+    rows = rows + f->group_rows[k] < rows ? UINT64_MAX : rows + f->group_rows[k];
+  if (!t->bad && f->columns != NULL && f->group_rows != NULL && scl_may_have_rows(file->size, rows))
+    return SCL_STATUS_OK;
   return scl_reading_refuse(file, error, "its footer is damaged");
 }
 

@@ -2,8 +2,6 @@
  * read. */
 #include "pages.h"
 
-#include <stdio.h>
-
 typedef struct parquet_file {
   scl_reading file;
   parquet_footer footer;
@@ -199,12 +197,8 @@ static const char example_bytes[] =
     "&\326\1\0\0\26\220\1\26\0046\220\1\0(\11hyparquet\31,\34\0\0\34\0\0\0\261\0\0\0PAR1";
 
 static scl_status example(const void *self, const char *path, scl_error *error) {
-  const scl_host *host = ((const parquet_reader *)self)->base.host;
-  FILE *file = fopen(path, "wb");
-  const bool written =
-      file != NULL && fwrite(example_bytes, sizeof example_bytes - 1, 1, file) == 1;
-  if (file != NULL && fclose(file) == 0 && written) return SCL_STATUS_OK;
-  return host->fail(error, SCL_STATUS_IO, "%s cannot be written", path);
+  return scl_write_example(((const parquet_reader *)self)->base.host, path, example_bytes,
+                           sizeof example_bytes - 1, error);
 }
 
 const scl_plugin scullery_plugin = {

@@ -1,6 +1,7 @@
 -- Parquet files of DuckDB, hyparquet-writer and parquet-wasm, whose cells follow from the row.
 local source = os.getenv "SCULLERY_SOURCE" or "."
 package.path = source .. "/tests/helpers/?.lua;" .. package.path
+local bent_files = require "bent_files"
 local core = require "scullery.core"
 local lu = require "luaunit"
 local sc = require "scullery"
@@ -93,27 +94,11 @@ function TestRefused()
   fails({ "asked for twice" }, read, "hyparquet", { "i", "i" })
 end
 
--- Files with bytes that are cut off or changed give a data set or a sentence with the path.
 function TestBentFiles()
   lu.skipIf(not there, "this build reads no Parquet")
-  local seed = 11
-  local function random(n)
-    seed = (seed * 1103515245 + 12345) % 2147483648
-    return seed // 65536 % n
-  end
-  local path = support.memory_path()
-  for i = 1, support.sanitized and 60 or 200 do
-    local bent = support.read(folder .. files[i % #files + 1])
-    if i % 5 == 0 then bent = bent:sub(1, 12 + random(#bent - 12)) end
-    for _ = 1, 1 + random(3) do
-      local at = 5 + random(#bent - 5)
-      bent = bent:sub(1, at - 1) .. string.char(random(256)) .. bent:sub(at + 1)
-    end
-    support.write(path, bent)
-    local ok, said = pcall(sc.data.read, path, { target = false, quiet = true, select = { "i" } })
-    if not ok then lu.assertStrContains(said, path) end
-  end
-  os.remove(path)
+  local paths = {}
+  for i, name in ipairs(files) do paths[i] = folder .. name end
+  bent_files(paths, 200, { target = false, quiet = true, select = { "i", "d" } })
 end
 
 os.exit(lu.LuaUnit.run())
