@@ -1,4 +1,5 @@
---- Files with bytes that are cut off or changed: readers give a data set, or a sentence with the path.
+--- Files with bytes that are cut off or changed: readers give a data set, or a sentence with the
+--- path.
 local lu = require "luaunit"
 local sc = require "scullery"
 local support = require "support"

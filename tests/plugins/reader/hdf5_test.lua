@@ -1,0 +1,29 @@
+-- HDF5: the example of the reader, which has a table X and a list y.
+local source = os.getenv "SCULLERY_SOURCE" or "."
+package.path = source .. "/tests/helpers/?.lua;" .. package.path
+local core = require "scullery.core"
+local lu = require "luaunit"
+local sc = require "scullery"
+local support = require "support"
+
+local there = pcall(core.plugin_info, "reader", "hdf5")
+local path = support.memory_path()
+
+function TestTablesAndLists()
+  lu.skipIf(not there, "this build reads no HDF5")
+  lu.assertTrue(require("scullery.checker").reader_example(core.instance("reader", "hdf5", {}), path))
+  local ds = sc.data.read(path, { target = false, quiet = true })
+  lu.assertEquals(ds.names, { "X1", "X2", "y" })
+  lu.assertEquals(ds.X, sc.matrix{ { 0.5, 1, 1 }, { 2, -3, 0 }, { 4, 1e6, 1 } })
+  lu.assertEquals(sc.data.read(path, { target = false, quiet = true, dataset = "y" }).X,
+    sc.matrix{ { 1 }, { 0 }, { 1 } })
+  lu.assertEquals(sc.data.read(path, { target = false, quiet = true, select = "X2" }).X,
+    sc.matrix{ { 1 }, { -3 }, { 1e6 } })
+  local function read(given) return sc.data.read(path, given) end
+  support.fails({ "it has no dataset 'Z'" }, read, { dataset = "Z" })
+  support.fails({ "names with commas" }, read, { dataset = ",y" })
+  support.fails({ "has no column 'X3'; it has X1, X2, y" }, read, { select = "X3" })
+  os.remove(path)
+end
+
+os.exit(lu.LuaUnit.run())
