@@ -324,11 +324,6 @@ scl_status scl_cell_file_create(const scl_instance *reader, const char *path,
 
 const char *scl_cell_file_name(const scl_cell_file *file) { return file->name; }
 
-const scl_reader_column *scl_cell_file_columns(const scl_cell_file *file, size_t *count) {
-  *count = file->columns;
-  return file->column;
-}
-
 void scl_cell_file_destroy(scl_cell_file *file) {
   if (file == NULL) return;
   scl_input_withdraw(file);

@@ -18,8 +18,6 @@ scl_status scl_cell_file_create(const scl_instance *reader, const char *path,
                                 const char *const *columns, size_t count, scl_cell_file **out,
                                 scl_error *error);
 const char *scl_cell_file_name(const scl_cell_file *file);
-/* The names and types of the columns that are read, until the file is released. */
-const scl_reader_column *scl_cell_file_columns(const scl_cell_file *file, size_t *count);
 void scl_cell_file_destroy(scl_cell_file *file);
 
 /* What the text of a cell that is not missing is: `to` has room for SCL_CELL_LONGEST bytes. Returns

@@ -17,8 +17,26 @@ static int reader_of(lua_State *L) {
   return scl_lua_give_text(L, reader == NULL ? NULL : reader->plugin.name);
 }
 
-/* core.reader_file(reader, path[, columns]) -> a handle, the name under which its rows are read as
- * long as the handle lives, and the names of the columns, a list. columns: those that are read. */
+/* core.reader_columns(reader, path) -> the names of a file's columns, a list */
+static int reader_columns(lua_State *L) {
+  const scl_instance *reader = scl_lua_check_instance(L, 1, SCL_KIND_READER);
+  const char *path = scl_lua_check_path(L, 2);
+  scl_reader_schema schema;
+  void *file;
+  SCL_LUA_TRY(L, scl_reader_open(reader, path, &file, &error));
+  scl_error error = {0};
+  const scl_status status = scl_reader_get_schema(reader, file, &schema, &error);
+  lua_newtable(L);
+  for (size_t j = 0; status == SCL_STATUS_OK && j < schema.columns; j++) {
+    lua_pushstring(L, schema.column[j].name);
+    lua_rawseti(L, -2, (lua_Integer)j + 1);
+  }
+  scl_reader_close(reader, file);
+  return status == SCL_STATUS_OK ? 1 : luaL_error(L, "%s", error.message);
+}
+
+/* core.reader_file(reader, path[, columns]) -> a handle, and the name under which its rows are read
+ * as long as the handle lives. columns: the names of those that are read. */
 static int reader_file(lua_State *L) {
   const scl_instance *reader = scl_lua_check_instance(L, 1, SCL_KIND_READER);
   const char *path = scl_lua_check_path(L, 2);
@@ -31,15 +49,10 @@ static int reader_file(lua_State *L) {
   SCL_LUA_TRY(L, scl_cell_file_create(reader, path, columns, count, &file, &error));
   *slot = file;
   lua_pushstring(L, scl_cell_file_name(file));
-  const scl_reader_column *column = scl_cell_file_columns(file, &count);
-  lua_createtable(L, (int)count, 0);
-  for (size_t j = 0; j < count; j++) {
-    lua_pushstring(L, column[j].name);
-    lua_rawseti(L, -2, (lua_Integer)j + 1);
-  }
-  return 3;
+  return 2;
 }
 
 void scl_lua_open_reader(lua_State *L) {
-  SCL_LUA_CALLS(L, {"reader_of", reader_of, 1}, {"reader_file", reader_file, 3});
+  SCL_LUA_CALLS(L, {"reader_of", reader_of, 1}, {"reader_columns", reader_columns, 2},
+                {"reader_file", reader_file, 3});
 }

@@ -84,11 +84,12 @@ local function npy_rows(path, f, targets)
   return data.npy(path, { y = targets, stream = true, task = f.task, classes = f.classes })
 end
 
--- The rows of a file for the model f, with their targets.
+-- The rows of a file for the model f, with their targets, and a handle while which lives they are.
 local function rows_of(path, f, given)
-  local format = given.format or predict.format(path, f)
-  return format == "npy" and npy_rows(path, f, given.targets)
-    or predict.rows_with_targets(path, f, format)
+  local target = f.schema and f.schema.target
+  local opened, format, file = predict.open(path, f, given.format, { target and target.name })
+  return format == "npy" and npy_rows(opened, f, given.targets)
+    or predict.rows_with_targets(opened, f, format), file
 end
 
 -- The message of an error without the name of a method.
@@ -104,7 +105,8 @@ local function changed(given, change)
   local p = predict.model(given.model)
   if #given.data > 1 and given.targets then fail("--targets goes with one file of rows") end
   for _, path in ipairs(given.data) do
-    local ok, message = options.attempt(change, p, rows_of(path, p.fitted, given), given.again)
+    local rows, _ <close> = rows_of(path, p.fitted, given)
+    local ok, message = options.attempt(change, p, rows, given.again)
     if not ok then fail("%s: %s", path, plain(message)) end
   end
   save(p, given)
@@ -162,7 +164,8 @@ local function learned(given)
   for _, path in ipairs(given.data) do
     local ok, message = pcall(function()
       if path == "-" then return learn_pipe(learner, p.fitted, given, tell) end
-      learner:feed(rows_of(path, p.fitted, given), given.every or EVERY, tell)
+      local rows, _ <close> = rows_of(path, p.fitted, given)
+      learner:feed(rows, given.every or EVERY, tell)
     end)
     if not ok then
       keep()

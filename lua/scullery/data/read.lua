@@ -86,15 +86,19 @@ local function take_reader(name, given)
   return core.instance("reader", name, mine), rest, declared
 end
 
---- read.open(path, given): the rows of a file that a plugin reads, as text with a first line of
---- names: the name under which they are read, and a handle while which lives they are; given: the
---- options of the plugin, and select = the names of the columns. nil where no plugin reads it.
-function read.open(path, given)
+--- read.columns(path): the names of the columns of a file that a plugin reads; nil where none does.
+function read.columns(path)
   local name = core.reader_of(path)
-  if not name then return nil end
-  local reader, rest = take_reader(name, given)
-  local file, announced, names = core.reader_file(reader, path, rest.select)
-  return announced, file, names
+  return name and core.reader_columns(core.instance("reader", name, {}), path) or nil
+end
+
+--- read.open(path, columns): the rows of a file that a plugin reads, as text with a first line of
+--- names: the name under which they are read, and a handle while which lives they are. columns: the
+--- names of those that are read; nil: all.
+function read.open(path, columns)
+  local reader = core.instance("reader", core.reader_of(path), {})
+  local file, announced = core.reader_file(reader, path, columns)
+  return announced, file
 end
 
 -- csv.read, whose sentences are about the options of sc.data.read here.

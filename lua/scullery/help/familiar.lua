@@ -14,7 +14,7 @@ local meanings = {
   { "header usecols index_col dataframe pandas read_csv", "data.csv" },
   { "svmlight sparse_matrix", "data.libsvm" },
   { "csr csr_matrix csr_array scipy", "matrix.csr" },
-  { "sqlite sql query database read_sql parquet", "data.read" },
+  { "sqlite sql query database read_sql parquet read_parquet feather arrow hdf5 h5py", "data.read" },
   { "onnx deploy firmware wasm c_header", "pipeline:export" },
   { "load_npz savez", "data.npz" }, { "mmread mtx", "data.matrix_market" },
   { "shape ndim dimensions nrow ncol", "matrix:rows", "matrix:cols", "dataset:size" },

@@ -11,6 +11,7 @@ local pipeline = require "scullery.model.pipeline"
 local posterior = require "scullery.model.posterior"
 local progress = require "scullery.base.progress"
 local probabilities = require "scullery.model.probabilities"
+local read = require "scullery.data.read"
 local saving = require "scullery.model.saving"
 local texts = require "scullery.data.texts"
 local threshold = require "scullery.model.threshold"
@@ -55,6 +56,31 @@ function predict.format(path, f)
   if f.encoder then return formats[ending] == "csv" and f.schema.text and "csv" or "lines" end
   if formats[ending] then return formats[ending] end
   return f.schema and f.schema.format == "libsvm" and "libsvm" or "csv"
+end
+
+-- Those of a file's columns that the model f learnt from, or that are in the list `more`; nil where
+-- the model knows no names.
+local function needed(names, f, more)
+  local like, wanted, list = csv_schema(f), {}, {}
+  if like.by_place then return nil end
+  for _, column in ipairs(like.columns) do wanted[column.name] = true end
+  for _, name in pairs(more) do wanted[name] = true end
+  for _, name in ipairs(names) do
+    if wanted[name] then list[#list + 1] = name end
+  end
+  return #list > 0 and list or nil
+end
+
+--- predict.open(path, f, format, more): the path and the format by which the rows of a file are
+--- read for the model f, and a handle while which lives they are. A file that a plugin reads is
+--- text under a path of its own, with the columns that the model or the table `more` names. format:
+--- what the user said, or nil.
+function predict.open(path, f, format, more)
+  if format or path == "-" or f.encoder then return path, format or predict.format(path, f) end
+  local names = core.file_about(path) and read.columns(path)
+  if not names then return path, predict.format(path, f) end
+  local announced, file = read.open(path, needed(names, f, more))
+  return announced, "csv", file
 end
 
 -- A reader of a .npy file that raises an error for a number that is NaN or infinite, with its row
@@ -355,10 +381,10 @@ local names_of_scores = { classification = "accuracy", regression = "R2",
   multilabel = "subset accuracy" }
 
 -- The line of --score: the accuracy, R2 or the metric, and where there is one its standard error.
-local function score_line(p, given, format)
+local function score_line(p, path, metric, format)
   local f = p.fitted
-  local name, metric = names_of_scores[f.task], given.metric
-  local ds = predict.rows_with_targets(given.data, f, format, metric ~= nil)
+  local name = names_of_scores[f.task]
+  local ds = predict.rows_with_targets(path, f, format, metric ~= nil)
   if not metric then return ("%s %.6g"):format(name, p:score(ds)) end
   local value, stderr = p:score(ds, { metric = metric_of(metric) })
   return ("%s %.6g"):format(metric, value) .. (stderr and (" +- %.2g"):format(stderr) or "")
@@ -405,8 +431,11 @@ local function check_sure(p, given)
       fail("--interval takes a probability between 0 and 1, and got %s", given.interval)
     end
     if given.calibration then
-      conformal.calibrate(p, predict.rows_with_targets(given.calibration, p.fitted,
-        predict.format(given.calibration, p.fitted), true), "--calibration")
+      local target = p.fitted.schema and p.fitted.schema.target
+      local path, format, _ <close> = predict.open(given.calibration, p.fitted, nil,
+        { target and target.name })
+      conformal.calibrate(p, predict.rows_with_targets(path, p.fitted, format, true),
+        "--calibration")
     elseif not p.fitted.interval then
       fail("--interval: the model keeps nothing for intervals: fit it with p:fit(ds, { interval = \z
         \"folds\" }), or give rows that it did not learn from, --calibration FILE")
@@ -418,21 +447,23 @@ local function run(given)
   local p = predict.model(given.model)
   check_threshold(p.fitted, given)
   check_sure(p, given)
-  local format = given.format or predict.format(given.data, p.fitted)
+  local target = p.fitted.schema and p.fitted.schema.target
+  local path, format, _ <close> = predict.open(given.data, p.fitted, given.format,
+    { id = given.id, target = target and target.name })
   local line -- the score, printed after the predictions are complete
   if given.score then
-    check_score(p, given.data, format, given.metric)
+    check_score(p, path, format, given.metric)
   elseif given.metric then
     fail("--metric names what --score prints: give both")
   end
   local out = given.output ~= "-" and given.output or nil
-  predict.write(p.fitted, predict.rows(given.data, p.fitted, format, given.id), { out = out,
+  predict.write(p.fitted, predict.rows(path, p.fitted, format, given.id), { out = out,
     id = given.id, threshold = given.threshold, std = given.std, level = given.interval,
     digits = given.digits, no_header = given.no_header, append = given.append,
     kind = given.proba and "probabilities" or given.scores and "scores"
       or "labels",
     before_end = given.score and function()
-      line = score_line(p, given, format)
+      line = score_line(p, path, given.metric, format)
     end })
   if line then (out and io.stdout or io.stderr):write(line, "\n") end
 end
