@@ -39,8 +39,8 @@ local function predict_parser()
   local parser = parsing.parser("predict", "Predictions of a saved model for the rows of a file. \z
 Columns go by the names of the model's training data, labels are written as they were there.")
   parser:argument("model", "what model:save(path) wrote")
-  parser:argument("data", "CSV, .npy or LIBSVM, of a model of texts also a text in each line; \z
-plain or gzip; - is the standard input")
+  parser:argument("data", "CSV, .npy, LIBSVM, Parquet, Arrow, HDF5 or SQLite; of a model of texts \z
+also a text in each line; text may be gzip; - is the standard input")
   parser:option("-o --output", "a name in .csv or .npy, written whole or not at all; without, CSV \z
 goes to the standard output")
   parser:mutex(parser:flag("--proba", "probabilities, a column a class"),

@@ -164,8 +164,8 @@ local function learned(given)
   for _, path in ipairs(given.data) do
     local ok, message = pcall(function()
       if path == "-" then return learn_pipe(learner, p.fitted, given, tell) end
-      local rows, _ <close> = rows_of(path, p.fitted, given)
-      learner:feed(rows, given.every or EVERY, tell)
+      local ds, _ <close> = rows_of(path, p.fitted, given)
+      learner:feed(ds, given.every or EVERY, tell)
     end)
     if not ok then
       keep()

@@ -11,8 +11,8 @@ local pipeline = require "scullery.model.pipeline"
 local posterior = require "scullery.model.posterior"
 local progress = require "scullery.base.progress"
 local probabilities = require "scullery.model.probabilities"
-local read = require "scullery.data.read"
 local saving = require "scullery.model.saving"
+local tables = require "scullery.data.read"
 local texts = require "scullery.data.texts"
 local threshold = require "scullery.model.threshold"
 
@@ -77,9 +77,9 @@ end
 --- what the user said, or nil.
 function predict.open(path, f, format, more)
   if format or path == "-" or f.encoder then return path, format or predict.format(path, f) end
-  local names = core.file_about(path) and read.columns(path)
+  local names = core.file_about(path) and tables.columns(path)
   if not names then return path, predict.format(path, f) end
-  local announced, file = read.open(path, needed(names, f, more))
+  local announced, file = tables.open(path, needed(names, f, more))
   return announced, "csv", file
 end
 
