@@ -1,5 +1,5 @@
-/* scullery.checker: files that readers read, as texts in which each cell says what it is, for checks
- * of plugins. */
+/* scullery.checker: files that readers read, as texts in which each cell says what it is, for
+ * checks of plugins. */
 #include "plugin/reader.h"
 #include "checker/checker.h"
 #include "lua/handle.h"

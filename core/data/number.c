@@ -19,8 +19,8 @@ static locale_t c_locale;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
-/* Whether the C library may be asked: it would also accept hexadecimal and nan(...), but a level
- * such as 0x1A is text. */
+/* Whether the C library may be asked: it would also accept hexadecimal and nan(...), but a
+ * level such as 0x1A is text. */
 static bool may_be_number(const char *text, size_t length) {
   if (length == 0) return false;
   const char first = text[0] == '-' || text[0] == '+' ? text[length > 1] : text[0];
@@ -31,8 +31,8 @@ static bool may_be_number(const char *text, size_t length) {
   return true;
 }
 
-/* Whether the text consists of the characters of a decimal number; only such texts are copied when
- * they are longer than LONGEST. */
+/* Whether the text consists of the characters of a decimal number; only such texts are copied
+ * when they are longer than LONGEST. */
 static bool has_digits_alone(const char *text, size_t length) {
   for (size_t i = 0; i < length; i++)
     if (!(text[i] >= '0' && text[i] <= '9') && strchr("+-.eE", text[i]) == NULL) return false;
@@ -54,10 +54,10 @@ static bool parse_slowly(const char *text, size_t length, double *out) {
   return whole;
 }
 
-/* digits * 10^scale where digits has more than 53 bits: in the 64 bits of an x87 long double both
- * factors are exact up to 10^27, so one operation is off by at most half a unit of its last place;
- * rounding that to 53 bits is right unless the 11 bits that are dropped are next to their middle.
- * Returns false where the result is not sure, or long double has no 64 bits. */
+/* digits * 10^scale where digits has more than 53 bits: in the 64 bits of an x87 long double
+ * both factors are exact up to 10^27, so one operation is off by at most half a unit of its
+ * last place; rounding that to 53 bits is right unless the 11 bits that are dropped are next
+ * to their middle. Returns false where the result is not sure, or long double has no 64 bits. */
 static bool scale_long(uint64_t digits, int scale, double *out) {
 #if LDBL_MANT_DIG == 64 && (defined(__x86_64__) || defined(__i386__))
   static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,
@@ -94,8 +94,8 @@ static const char *parse_exponent(const char *at, const char *end, int *exponent
   return any ? at : mark;
 }
 
-/* Digits of 53 bits with a power of ten that is exact: one correctly rounded operation (Clinger, "How
- * to read floating point numbers accurately", 1990). */
+/* Digits of 53 bits with a power of ten that is exact: one correctly rounded operation
+ * (Clinger, "How to read floating point numbers accurately", 1990). */
 bool scl_scale_digits(uint64_t digits, int scale, double *out) {
   static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -144,8 +144,8 @@ static const char *skip_currency(const char *at, const char *end) {
   return at;
 }
 
-/* Copies a number without its commas, each of which must be before three digits and after one to
- * three. False: a comma is elsewhere. */
+/* Copies a number without its commas, each of which must be before three digits and after one
+ * to three. False: a comma is elsewhere. */
 static bool drop_commas(const char *at, const char *end, char *to, size_t *used) {
   size_t group = 0;
   bool commas = false;
@@ -222,7 +222,8 @@ size_t scl_write_integer(int64_t value, char *to) {
   return negative + write_digits(negative ? 0 - (uint64_t)value : (uint64_t)value, to + negative);
 }
 
-/* value * 10^places, rounded: the point stands before the last `places` digits; zeros at the end go. */
+/* value * 10^places, rounded: the point stands before the last `places` digits; zeros at the
+ * end go. */
 static size_t write_scaled(uint64_t value, size_t places, char *to) {
   for (; places > 0 && value % 10 == 0; places--)
     value /= 10;
@@ -244,9 +245,9 @@ static size_t write_scaled(uint64_t value, size_t places, char *to) {
   return used + count - whole;
 }
 
-/* A double is m 2^e with m below 2^53. From 1e-5 to 2^53, where e is from -70 to 0, 17 significant digits
- * are the rounded quotient of m 10^k, below 2^124, by a power of two: they read back as the same number, and
- * six decimals do where they are exact. */
+/* A double is m 2^e with m below 2^53. From 1e-5 to 2^53, where e is from -70 to 0, 17
+ * significant digits are the rounded quotient of m 10^k, below 2^124, by a power of two: they
+ * read back as the same number, and six decimals do where they are exact. */
 size_t scl_write_number(double value, char *to) {
   enum { PLACES = 6, DIGITS = 17 };
   const double size = fabs(value), scaled = size * 1e6;

@@ -223,8 +223,8 @@ static const scl_input_maker maker = {open_pass, read_pass, close_pass};
 
 /* ---------------------------------------------------------------- files */
 
-/* "d.sqlite: {query = 'select ...'}, columns a, b", by which messages name the rows, and which keeps
- * files apart that are open at once. */
+/* "d.sqlite: {query = 'select ...'}, columns a, b", by which messages name the rows, and which
+ * keeps files apart that are open at once. */
 static char *name_of(const scl_instance *reader, const char *path, const char *const *columns,
                      size_t count) {
   size_t room = 1;

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* The date `days` after 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible
- * low-level date algorithms", civil_from_days). */
+/* The date `days` after 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-
+ * compatible low-level date algorithms", civil_from_days). */
 size_t scl_cell_write_date(int64_t days, char *to) {
   enum { ERA = 146097, FIRST = -719162, LAST = 2932896 }; /* 0001-01-01, 9999-12-31 */
   if (days < FIRST || days > LAST) return 0;

@@ -50,6 +50,7 @@ enum { OPEN_READ_ONLY = 0, OPEN_TRUNCATED = 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* Sentences of the library itself are not printed: ours name the file. */
 static scl_status find_library(const scl_host *host, const char *path, library *h5,
                                scl_error *error) {
   READ_TRY(scl_library_find(host, path, "an HDF5 file", HDF5_LIBRARY, "libhdf5-103-1", names, h5,
@@ -92,6 +93,7 @@ typedef struct hdf5_reader {
 
 enum { NAME_SIZE = 280 };
 
+/* The signature of the format, without a user block before it. */
 static int32_t recognises(const unsigned char *first, size_t size) {
   return size >= 8 && memcmp(first, "\x89HDF\r\n\x1a\n", 8) == 0;
 }
@@ -231,6 +233,7 @@ static scl_status make_schema(hdf5_file *f, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* With the lock held. */
 static scl_status open_sets(hdf5_file *f, const char *wanted, scl_error *error) {
   READ_TRY(find_library(f->file.host, f->file.path, &f->h5, error));
   f->sets = scl_host_zeros(f->file.host, MOST_SETS + 1, sizeof *f->sets);
@@ -280,6 +283,7 @@ static dataset *set_of(const hdf5_file *f, size_t *column) {
   return d;
 }
 
+/* Of each dataset the columns between the first and the last that is wanted are read. */
 static scl_status choose(void *opened, const size_t *columns, size_t count, scl_error *error) {
   hdf5_file *f = opened;
   const scl_host *host = f->file.host;
@@ -350,6 +354,7 @@ static scl_status read_set(hdf5_file *f, dataset *d, size_t count, scl_error *er
   return SCL_STATUS_OK;
 }
 
+/* Blocks of rows of all datasets that have a wanted column. */
 static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
   hdf5_file *f = opened;
   if (f->chosen == NULL) READ_TRY(choose_all(f, error));

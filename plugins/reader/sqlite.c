@@ -68,6 +68,7 @@ typedef struct sqlite_reader {
   const scl_value *query, *table;
 } sqlite_reader;
 
+/* The first 16 bytes of every database. */
 static int32_t recognises(const unsigned char *first, size_t size) {
   static const char magic[] = "SQLite format 3"; /* and its zero byte */
   return size >= sizeof magic && memcmp(first, magic, sizeof magic) == 0;
@@ -99,6 +100,7 @@ static int allow_reading(void *context, int action, const char *first, const cha
              : SQLITE_DENY;
 }
 
+/* A connection that reads alone, and that a query can neither change nor leave. */
 static scl_status connect(database *d, scl_error *error) {
   enum { STEPS = 20000 };
   char path[4200];
@@ -190,6 +192,7 @@ static bool is_blank(database *d, const char *rest) {
   return true;
 }
 
+/* Columns of SQLite have no type: each cell has its own. */
 static scl_status allocate_block(database *d, scl_error *error) {
   const size_t all = d->columns * BLOCK_ROWS;
   d->names = scl_host_zeros(d->host, d->columns, sizeof *d->names);
@@ -218,6 +221,7 @@ static scl_status allocate_block(database *d, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* One statement that gives rows. */
 static scl_status prepare_rows(database *d, scl_error *error) {
   const char *rest = "";
   READ_TRY(prepare(d, d->sql, &d->statement, &rest, error));
@@ -243,6 +247,7 @@ static void close_database(void *file) {
   d->host->release(d);
 }
 
+/* The statement, by the options. */
 static scl_status choose_rows(database *d, const sqlite_reader *self, scl_error *error) {
   const char *query = self->query->word, *table = self->table->word;
   if (query != NULL && table != NULL)
@@ -283,7 +288,8 @@ static scl_status schema_of(void *opened, scl_reader_schema *out, scl_error *err
   return SCL_STATUS_OK;
 }
 
-/* A text is copied: SQLite keeps it until the next row. Its place is noted, as the bytes may move. */
+/* A text is copied: SQLite keeps it until the next row. Its place is noted, as the bytes may
+ * move. */
 static scl_status take_text(database *d, size_t j, size_t at, scl_error *error) {
   const char *text = (const char *)d->sqlite.column_text(d->statement, (int)j);
   const size_t length = (size_t)d->sqlite.column_bytes(d->statement, (int)j);
@@ -301,6 +307,7 @@ static scl_status take_text(database *d, size_t j, size_t at, scl_error *error) 
   return SCL_STATUS_OK;
 }
 
+/* Cell i of column j in the block; texts get their place later (read_block). */
 static scl_status read_cell(database *d, size_t j, size_t i, scl_error *error) {
   const size_t at = j * BLOCK_ROWS + i;
   const int type = d->sqlite.column_type(d->statement, (int)j);
@@ -331,6 +338,7 @@ static scl_status read_row(database *d, size_t i, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The places of texts become pointers once the bytes of the block do not move any more. */
 static scl_status read_block(void *opened, scl_row_block *out, scl_error *error) {
   database *d = opened;
   size_t count = 0;

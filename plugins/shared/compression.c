@@ -29,6 +29,7 @@ static scl_status open_snappy(const scl_reading *file, const char *what, const u
   return SCL_STATUS_OK;
 }
 
+/* With the head of gzip, or of zlib, which some writers take. */
 static scl_status open_gzip(const scl_reading *file, const char *what, const uint8_t *from,
                             size_t size, uint8_t *to, size_t wanted, bool *done, scl_error *error) {
   static const char *const names[] = {"inflateInit2_", "inflate", "inflateEnd", NULL};
@@ -53,6 +54,7 @@ static scl_status open_gzip(const scl_reading *file, const char *what, const uin
   return SCL_STATUS_OK;
 }
 
+/* A frame of zstd, whose own size of what it holds is not needed. */
 static scl_status open_zstd(const scl_reading *file, const char *what, const uint8_t *from,
                             size_t size, uint8_t *to, size_t wanted, bool *done, scl_error *error) {
   static const char *const names[] = {"ZSTD_decompress", NULL};
@@ -63,8 +65,8 @@ static scl_status open_zstd(const scl_reading *file, const char *what, const uin
   return SCL_STATUS_OK;
 }
 
-/* Blocks of LZ4, each behind the sizes of what it unpacks to and of itself, most significant byte
- * first; what one pair of sizes says may be in several blocks. */
+/* Blocks of LZ4, each behind the sizes of what it unpacks to and of itself, most significant
+ * byte first; what one pair of sizes says may be in several blocks. */
 static bool unpack_hadoop(__typeof__(&LZ4_decompress_safe) unpack, const uint8_t *from, size_t size,
                           uint8_t *to, size_t wanted) {
   size_t got = 0;
@@ -83,6 +85,7 @@ static bool unpack_hadoop(__typeof__(&LZ4_decompress_safe) unpack, const uint8_t
   return size == 0 && got == wanted;
 }
 
+/* With the framing of Hadoop, else as one block. */
 static scl_status open_lz4(const scl_reading *file, const char *what, bool hadoop,
                            const uint8_t *from, size_t size, uint8_t *to, size_t wanted, bool *done,
                            scl_error *error) {
@@ -96,6 +99,7 @@ static scl_status open_lz4(const scl_reading *file, const char *what, bool hadoo
   return SCL_STATUS_OK;
 }
 
+/* A frame of LZ4 as its command writes it, with blocks and a checksum. */
 static scl_status open_lz4_frame(const scl_reading *file, const char *what, const uint8_t *from,
                                  size_t size, uint8_t *to, size_t wanted, bool *done,
                                  scl_error *error) {

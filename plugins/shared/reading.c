@@ -27,6 +27,7 @@ scl_status scl_reading_open(scl_reading *reading, const scl_host *host, const ch
   return SCL_STATUS_OK;
 }
 
+/* What a file claims is compared with its size before anything is read. */
 scl_status scl_reading_at(const scl_reading *reading, uint64_t at, void *to, size_t bytes,
                           const char *what, scl_error *error) {
   if (at > reading->size || bytes > reading->size - at)

@@ -1,5 +1,5 @@
-/* What readers share: files at any place, memory that grows, and libraries that are opened by their
- * names when a file needs them, so that nothing else does. */
+/* What readers share: files at any place, memory that grows, and libraries that are opened by
+ * their names when a file needs them, so that nothing else does. */
 #ifndef SCULLERY_SHARED_READING_H
 #define SCULLERY_SHARED_READING_H
 
@@ -48,9 +48,9 @@ char *scl_host_copy_text(const scl_host *host, const char *text, size_t length);
 /* Memory of zeros. */
 void *scl_host_zeros(const scl_host *host, size_t count, size_t size);
 
-/* Find functions of a library, by their names (the last is NULL), as pointers one behind the other
- * at `to`. SCL_STATUS_UNSUPPORTED: "PATH: WHAT needs LIBRARY, which is not there: install the package
- * PACKAGE". The library stays open. */
+/* Find functions of a library, by their names (the last is NULL), as pointers one behind the
+ * other at `to`. SCL_STATUS_UNSUPPORTED: "PATH: WHAT needs LIBRARY, which is not there:
+ * install the package PACKAGE". The library stays open. */
 scl_status scl_library_find(const scl_host *host, const char *path, const char *what,
                             const char *library, const char *package, const char *const *names,
                             void *to, scl_error *error);

@@ -21,8 +21,8 @@ static inline double scl_half_number(unsigned bits) {
 /* What decimals of that scale are divided by. */
 static inline double scl_decimal_unit(int scale) { return (double)powl(10, scale); }
 
-/* A file of so many bytes may have so many rows: runs of one value or of none take bytes for each page
- * and batch at least, so that more is a damaged count. */
+/* A file of so many bytes may have so many rows: runs of one value or of none take bytes for
+ * each page and batch at least, so that more is a damaged count. */
 static inline int scl_may_have_rows(uint64_t bytes, uint64_t rows) { return rows / 16384 <= bytes; }
 
 #endif

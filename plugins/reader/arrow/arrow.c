@@ -27,6 +27,7 @@ static int32_t recognises(const unsigned char *first, size_t size) {
   return head >= 16 && flat_number(&f, flat_member(&f, flat_root(&f), 1), 1, 0) == ARROW_SCHEMA;
 }
 
+/* What belongs to the columns that were chosen before. */
 static void drop_choice(arrow_file *f) {
   for (size_t k = 0; f->readings != NULL && k < f->n_chosen; k++)
     if (f->readings[k].file != NULL) arrow_release(&f->readings[k]);
@@ -46,6 +47,8 @@ static void close_file(void *opened) {
   host->release(f);
 }
 
+/* The type of the cells that a column gives; one of nothing but missing values counts as whole
+ * numbers. */
 static scl_cell_type type_of(arrow_meaning meaning) {
   switch (meaning) {
   case AS_TEXT:
@@ -63,6 +66,7 @@ static scl_cell_type type_of(arrow_meaning meaning) {
   }
 }
 
+/* Refused columns are so here, and not when the file is opened: the others can be read. */
 static scl_status choose(void *opened, const size_t *columns, size_t count, scl_error *error) {
   arrow_file *f = opened;
   const scl_host *host = f->file.host;
@@ -136,6 +140,7 @@ static scl_status choose_all(arrow_file *f, scl_error *error) {
   return status;
 }
 
+/* A batch needs none before it, but for the dictionaries, which are read again (batches.c). */
 static scl_status seek(void *opened, size_t part, scl_error *error) {
   arrow_file *f = opened;
   if (f->readings == NULL) READ_TRY(choose_all(f, error));
@@ -147,6 +152,7 @@ static scl_status seek(void *opened, size_t part, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* The buffers of a batch are read once; its rows are given in blocks. */
 static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
   arrow_file *f = opened;
   const arrow_contents *c = &f->contents;
@@ -175,7 +181,8 @@ static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
 
 /* ---------------------------------------------------------------- an example */
 
-/* A stream of the columns a (numbers, one missing) and b (texts by a dictionary), in two batches. */
+/* A stream of the columns a (numbers, one missing) and b (texts by a dictionary), in two
+ * batches. */
 static const char example_bytes[] =
     "\377\377\377\377\340\0\0\0\20\0\0\0\0\0\12\0\20\0\16\0\7\0\10\0\12\0\0\0\0\0\0\1\10\0\0\0\0\0"
     "\4\0\254\377\377\377\4\0\0\0\2\0\0\0|\0\0\0\24\0\0\0\20\0\34\0\10\0\17\0\27\0\30\0\4\0\20\0\20"

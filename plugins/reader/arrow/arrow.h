@@ -1,5 +1,5 @@
-/* What the files of the reader of Arrow share. messages.c: the messages of a file or a stream, and its
- * schema, by a small reader of FlatBuffers; batches.c: the buffers of record batches as cells;
+/* What the files of the reader of Arrow share. messages.c: the messages of a file or a stream, and
+ * its schema, by a small reader of FlatBuffers; batches.c: the buffers of record batches as cells;
  * arrow.c: the slots.
  *
  * Format: "Arrow Columnar Format", version 1.5 (Message.fbs, Schema.fbs). */
@@ -23,8 +23,8 @@ size_t flat_root(const flat *f);
 size_t flat_member(const flat *f, size_t table, unsigned index);
 /* The table, the text or the list that the member at `at` refers to. */
 size_t flat_follow(const flat *f, size_t at);
-/* The first element of the list that the member at `at` refers to, and how many there are, each of
- * `width` bytes. */
+/* The first element of the list that the member at `at` refers to, and how many there are,
+ * each of `width` bytes. */
 size_t flat_list(const flat *f, size_t at, size_t width, size_t *count);
 
 /* ---------------------------------------------------------------- messages.c */

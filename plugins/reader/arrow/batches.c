@@ -18,6 +18,8 @@ static scl_status refuse(const arrow_reading *r, scl_error *error, const char *w
                             what);
 }
 
+/* The table of a record batch, which a dictionary has within its own; its lists stay in
+ * `room`. */
 static scl_status open_batch(const arrow_reading *r, const arrow_message *m, scl_room *room,
                              batch *b, scl_error *error) {
   READ_TRY(scl_room_grow(r->file->host, room, m->head_size, error));
@@ -131,10 +133,12 @@ static bool bit(const void *bytes, uint64_t i) {
   return ((const uint8_t *)bytes)[i >> 3] >> (i & 7) & 1;
 }
 
+/* Whether value i is not missing. */
 static bool is_there(const arrow_array *a, uint64_t i) {
   return !a->gaps || bit(a->buffer[0].memory, i);
 }
 
+/* A whole number of 1, 2, 4 or 8 bytes. */
 static int64_t whole_at(const arrow_array *a, const arrow_type *type, uint64_t i) {
   const uint8_t *at = (const uint8_t *)a->buffer[1].memory + i * type->width;
   uint64_t value = 0;
@@ -143,6 +147,7 @@ static int64_t whole_at(const arrow_array *a, const arrow_type *type, uint64_t i
   return type->is_signed ? (int64_t)(value << unused) >> unused : (int64_t)value;
 }
 
+/* Numbers of all widths, decimals, and times as seconds. */
 static double number_at(const arrow_array *a, const arrow_type *type, double unit, uint64_t i) {
   const uint8_t *at = (const uint8_t *)a->buffer[1].memory + i * type->width;
   if (type->meaning == AS_DECIMAL && type->width == 16) {
@@ -179,6 +184,7 @@ static bool view_at(const arrow_array *a, uint64_t i, scl_cell_text *out) {
   return (size_t)offset <= size && (size_t)length <= size - (size_t)offset;
 }
 
+/* Text i lies between two offsets, which may be anything in a damaged file. */
 static bool text_at(const arrow_array *a, const arrow_type *type, uint64_t i, scl_cell_text *out) {
   if (type->is_view) return view_at(a, i, out);
   const uint8_t *offsets = a->buffer[1].memory;
@@ -253,6 +259,7 @@ static scl_status add_values(arrow_reading *r, const arrow_array *a, scl_error *
   return SCL_STATUS_OK;
 }
 
+/* A dictionary takes the place of the one before, or, as a delta, goes on behind it. */
 static scl_status read_dictionary(arrow_reading *r, const arrow_message *m, scl_error *error) {
   scl_room head = {0};
   arrow_array array = {0};
@@ -346,6 +353,7 @@ static scl_status read_coded(arrow_reading *r, uint64_t from, size_t count, uint
   return SCL_STATUS_OK;
 }
 
+/* Cells of a block: one type of array for each meaning. */
 scl_status arrow_read(arrow_reading *r, uint64_t from, size_t count, uint64_t first_row,
                       scl_error *error) {
   const arrow_column *c = &r->contents->columns[r->column];

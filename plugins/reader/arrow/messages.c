@@ -21,12 +21,15 @@ size_t flat_follow(const flat *f, size_t at) {
   return at == 0 || to == 0 || to >= f->size - at ? 0 : at + (size_t)to;
 }
 
+/* The first four bytes are the place of the root. */
 size_t flat_root(const flat *f) {
   uint32_t to = 0;
   if (f->size >= 8) memcpy(&to, f->bytes, sizeof to);
   return to < f->size ? to : 0;
 }
 
+/* A table begins with the distance back to its list of members: two sizes, then the offset of
+ * each member, 0 where it is absent. */
 size_t flat_member(const flat *f, size_t table, unsigned index) {
   const int64_t back = flat_number(f, table, 4, 0), list = (int64_t)table - back;
   if (table == 0 || list <= 0 || (uint64_t)list >= f->size) return 0;
@@ -36,6 +39,7 @@ size_t flat_member(const flat *f, size_t table, unsigned index) {
   return offset == 0 || offset >= f->size - table ? 0 : table + offset;
 }
 
+/* A list is its length and its elements, all within the bytes. */
 size_t flat_list(const flat *f, size_t at, size_t width, size_t *count) {
   const size_t list = flat_follow(f, at);
   *count = 0;
@@ -78,62 +82,15 @@ enum {
   TYPES
 };
 
+/* TimeUnit: seconds, milliseconds, microseconds, nanoseconds. */
 static int64_t units(int64_t unit) {
   static const int64_t per_second[] = {1, 1000, 1000000, 1000000000};
   return unit >= 0 && unit < 4 ? per_second[unit] : 1;
 }
 
-/* A type that is read; NULL, or why it is not. */
-static const char *describe(const flat *f, int64_t kind, size_t table, arrow_type *type) {
-#define MEMBER(index, width, otherwise)                                                            \
-  flat_number(f, flat_member(f, table, index), width, otherwise)
-  *type = (arrow_type){.is_signed = true, .per_second = 1};
+/* Why a type is not read. */
+static const char *why_not(int64_t kind) {
   switch (kind) {
-  case TYPE_NULL:
-    return NULL;
-  case TYPE_INT:
-    type->width = (unsigned)MEMBER(0, 4, 0) / 8;
-    type->is_signed = MEMBER(1, 1, 0) != 0;
-    type->meaning = type->width == 8 && !type->is_signed ? AS_UNSIGNED_64 : AS_INTEGER;
-    break;
-  case TYPE_FLOAT:
-    type->meaning = AS_FLOAT;
-    type->width = 2u << (MEMBER(0, 2, 0) & 3);
-    break;
-  case TYPE_BOOL:
-    type->meaning = AS_BOOLEAN;
-    return NULL;
-  case TYPE_UTF8:
-  case TYPE_LARGE_UTF8:
-  case TYPE_UTF8_VIEW:
-    type->meaning = AS_TEXT;
-    type->is_view = kind == TYPE_UTF8_VIEW;
-    type->width = type->is_view ? 16 : kind == TYPE_UTF8 ? 4 : 8;
-    return NULL;
-  case TYPE_DECIMAL:
-    type->meaning = AS_DECIMAL;
-    type->scale = (int)MEMBER(1, 4, 0);
-    type->width = (unsigned)MEMBER(2, 4, 128) / 8;
-    return type->scale < -300 || type->scale > 300 ? "a decimal with an odd scale"
-           : type->width == 4 || type->width == 8 || type->width == 16
-               ? NULL
-               : "a decimal of more than 38 digits";
-  case TYPE_DATE:
-    type->per_second = 1000;
-    type->meaning = MEMBER(0, 2, 1) == 0 ? AS_DATE : AS_TIMESTAMP;
-    type->width = type->meaning == AS_DATE ? 4 : 8;
-    return NULL;
-  case TYPE_TIME:
-    type->meaning = AS_TIME;
-    type->per_second = units(MEMBER(0, 2, 1));
-    type->width = (unsigned)MEMBER(1, 4, 32) / 8;
-    break;
-  case TYPE_TIMESTAMP:
-  case TYPE_DURATION:
-    type->meaning = kind == TYPE_TIMESTAMP ? AS_TIMESTAMP : AS_TIME;
-    type->per_second = units(MEMBER(0, 2, kind == TYPE_TIMESTAMP ? 0 : 1));
-    type->width = 8;
-    break;
   case TYPE_LIST:
   case TYPE_STRUCT:
   case TYPE_UNION:
@@ -147,6 +104,63 @@ static const char *describe(const flat *f, int64_t kind, size_t table, arrow_typ
     return "of runs (run-end encoded)";
   default:
     return "neither of numbers nor of texts";
+  }
+}
+
+/* A type that is read, from its table in Schema.fbs, whose members that are absent have the values
+ * given here; NULL, or why it is not read. */
+static const char *describe(const flat *f, int64_t kind, size_t table, arrow_type *type) {
+#define MEMBER(index, width, otherwise)                                                            \
+  flat_number(f, flat_member(f, table, index), width, otherwise)
+  *type = (arrow_type){.is_signed = true, .per_second = 1};
+  switch (kind) {
+  case TYPE_NULL:
+    return NULL; /* nothing is stored */
+  case TYPE_INT:
+    type->width = (unsigned)MEMBER(0, 4, 0) / 8; /* bitWidth */
+    type->is_signed = MEMBER(1, 1, 0) != 0;      /* is_signed */
+    type->meaning = type->width == 8 && !type->is_signed ? AS_UNSIGNED_64 : AS_INTEGER;
+    break;
+  case TYPE_FLOAT:
+    type->meaning = AS_FLOAT;
+    type->width = 2u << (MEMBER(0, 2, 0) & 3); /* precision: half, single, double */
+    break;
+  case TYPE_BOOL:
+    type->meaning = AS_BOOLEAN;
+    return NULL;
+  case TYPE_UTF8:
+  case TYPE_LARGE_UTF8:
+  case TYPE_UTF8_VIEW:
+    type->meaning = AS_TEXT;
+    type->is_view = kind == TYPE_UTF8_VIEW;
+    type->width = type->is_view ? 16 : kind == TYPE_UTF8 ? 4 : 8;
+    return NULL;
+  case TYPE_DECIMAL:
+    type->meaning = AS_DECIMAL;
+    type->scale = (int)MEMBER(1, 4, 0);            /* scale */
+    type->width = (unsigned)MEMBER(2, 4, 128) / 8; /* bitWidth */
+    return type->scale < -300 || type->scale > 300 ? "a decimal with an odd scale"
+           : type->width == 4 || type->width == 8 || type->width == 16
+               ? NULL
+               : "a decimal of more than 38 digits";
+  case TYPE_DATE:
+    type->per_second = 1000;
+    type->meaning = MEMBER(0, 2, 1) == 0 ? AS_DATE : AS_TIMESTAMP;
+    type->width = type->meaning == AS_DATE ? 4 : 8;
+    return NULL;
+  case TYPE_TIME:
+    type->meaning = AS_TIME;
+    type->per_second = units(MEMBER(0, 2, 1));    /* unit */
+    type->width = (unsigned)MEMBER(1, 4, 32) / 8; /* bitWidth */
+    break;
+  case TYPE_TIMESTAMP:
+  case TYPE_DURATION:
+    type->meaning = kind == TYPE_TIMESTAMP ? AS_TIMESTAMP : AS_TIME;
+    type->per_second = units(MEMBER(0, 2, kind == TYPE_TIMESTAMP ? 0 : 1));
+    type->width = 8;
+    break;
+  default:
+    return why_not(kind);
   }
 #undef MEMBER
   const unsigned w = type->width;
@@ -176,7 +190,8 @@ static size_t buffers_of(int64_t kind, bool dense) {
   }
 }
 
-/* Counts the nodes and buffers of a field with all that is in it. False: too many, or a circle. */
+/* Counts the nodes and buffers of a field with all that is in it. False: too many, or a
+ * circle. */
 static bool count_parts(const flat *f, size_t field, arrow_column *c, unsigned depth,
                         size_t *seen) {
   size_t children;
@@ -196,6 +211,8 @@ static bool count_parts(const flat *f, size_t field, arrow_column *c, unsigned d
   return true;
 }
 
+/* A field with a dictionary has the type of its values, and the coding says that of the
+ * places. */
 static bool take_field(const flat *f, size_t field, arrow_column *c, size_t *seen) {
   const int64_t kind = flat_number(f, flat_member(f, field, 2), 1, 0);
   const size_t coding = flat_follow(f, flat_member(f, field, 4));
@@ -211,6 +228,7 @@ static bool take_field(const flat *f, size_t field, arrow_column *c, size_t *see
   return count_parts(f, field, c, 0, seen);
 }
 
+/* A schema describes as many columns as it has fields at its top. */
 static scl_status take_schema(const scl_reading *file, const flat *f, size_t schema,
                               arrow_contents *out, scl_error *error) {
   size_t count, length, seen = 0;
@@ -295,6 +313,7 @@ static scl_status next_message(const scl_reading *file, uint64_t *at, scl_room *
   return SCL_STATUS_OK;
 }
 
+/* The record batches in their order, which are the parts at which reading can begin. */
 static scl_status list_batches(const scl_reading *file, arrow_contents *out, scl_error *error) {
   uint64_t all = 0;
   out->batches = scl_host_zeros(file->host, out->n_batches + 1, sizeof *out->batches);

@@ -43,6 +43,7 @@ static void store_value(const parquet_column *c, const uint8_t *from, size_t apa
   }
 }
 
+/* A bit for each, the least significant of a byte first; the page is read on from v->bit. */
 static bool read_booleans(parquet_values *v, int64_t *to, size_t count) {
   const size_t bytes = (size_t)(v->end - v->at);
   if (v->bit + count > 8 * (uint64_t)bytes) return false;
@@ -67,6 +68,8 @@ static bool read_plain_texts(parquet_values *v, size_t width, scl_cell_text *to,
   return true;
 }
 
+/* Values of their own width one behind the other. Eight bytes are copied as they are; others
+ * become the 8 bytes of a cell. */
 static bool read_plain(const parquet_column *c, parquet_values *v, void *to, size_t count) {
   const size_t width = width_of(c);
   if (c->physical == PHYSICAL_BOOLEAN) return read_booleans(v, to, count);
@@ -115,8 +118,8 @@ static scl_status read_split(pages *p, void *to, size_t count, bool *fine, scl_e
   return SCL_STATUS_OK;
 }
 
-/* DELTA_LENGTH_BYTE_ARRAY, and DELTA_BYTE_ARRAY, whose texts begin as those before them do: the last
- * text of the block before is kept at the beginning of `made`. */
+/* DELTA_LENGTH_BYTE_ARRAY, and DELTA_BYTE_ARRAY, whose texts begin as those before them do:
+ * the last text of the block before is kept at the beginning of `made`. */
 static scl_status read_delta_texts(pages *p, scl_cell_text *to, size_t count, bool *fine,
                                    scl_error *error) {
   parquet_values *v = &p->values;
@@ -168,6 +171,7 @@ static bool read_indices(pages *p, size_t count) {
   return true;
 }
 
+/* The values of the dictionary at p->indices, which were checked. */
 static void look_up(const pages *p, pages_array array, void *to, size_t count) {
   const uint32_t *indices = p->indices.memory;
   for (size_t i = 0; i < count; i++)
@@ -179,6 +183,8 @@ static void look_up(const pages *p, pages_array array, void *to, size_t count) {
       ((scl_cell_text *)to)[i] = ((const scl_cell_text *)p->dictionary.memory)[indices[i]];
 }
 
+/* Values as they are stored, to `to`. *fine = false: the page ends early, or an encoding does
+ * not go with the type. */
 static scl_status read_stored(pages *p, pages_array array, void *to, size_t count, bool *fine,
                               scl_error *error) {
   parquet_values *v = &p->values;
@@ -232,7 +238,8 @@ static int64_t moment_of(const char *bytes) {
   int64_t nanoseconds;
   memcpy(&nanoseconds, bytes, sizeof nanoseconds);
   const int64_t days = (int32_t)load_32((const uint8_t *)bytes + 8) - (int64_t)EPOCH;
-  return days * DAY * 1000000 + nanoseconds / 1000;
+  /* days of a damaged file may be any: the sum wraps around, and is no date of our years */
+  return (int64_t)((uint64_t)days * DAY * 1000000 + (uint64_t)(nanoseconds / 1000));
 }
 
 /* Numbers of stored whole numbers or texts; unit: 10 to the scale of decimals. */
@@ -247,6 +254,7 @@ static double number_of(const parquet_column *c, double unit, const int64_t *int
   return texts != NULL ? decimal_of(texts[i], unit) : (double)integers[i] / unit;
 }
 
+/* What is in the rooms becomes the cells of the column: as it is, or as numbers of it. */
 static scl_status give_meaning(pages *p, pages_array array, size_t count, scl_error *error) {
   const parquet_column *c = p->column;
   int64_t *integers = array == INTEGERS ? p->integers.memory : NULL;
@@ -279,6 +287,7 @@ static scl_status give_meaning(pages *p, pages_array array, size_t count, scl_er
   return SCL_STATUS_OK;
 }
 
+/* Where stored values go. */
 static scl_room *room_of(pages *p, pages_array array) {
   return array == INTEGERS ? &p->integers : array == NUMBERS ? &p->numbers : &p->texts;
 }

@@ -15,8 +15,8 @@ typedef struct element {
   int64_t bits, is_signed;
 } element;
 
-/* A union, whose member is a struct: its number; the numbers of the members of that struct go to the
- * element. */
+/* A union, whose member is a struct: its number; the numbers of the members of that struct go
+ * to the element. */
 static void read_logical(thrift *t, element *e) {
   int16_t id = 0, member, inner;
   int type, of;
@@ -47,34 +47,35 @@ static void read_logical(thrift *t, element *e) {
   }
 }
 
+/* SchemaElement of parquet.thrift; members that are not needed are passed over. */
 static element read_element(thrift *t) {
   element e = {.type = -1, .converted = -1, .is_signed = 1};
   int16_t id = 0;
   int type;
   while (thrift_field(t, &id, &type))
     switch (id) {
-    case 1:
+    case 1: /* type */
       e.type = thrift_integer(t, type);
       break;
-    case 2:
+    case 2: /* type_length */
       e.width = thrift_integer(t, type);
       break;
-    case 3:
+    case 3: /* repetition_type */
       e.repetition = thrift_integer(t, type);
       break;
-    case 4:
+    case 4: /* name */
       e.name = thrift_binary(t, type);
       break;
-    case 5:
+    case 5: /* num_children */
       e.children = thrift_integer(t, type);
       break;
-    case 6:
+    case 6: /* converted_type */
       e.converted = thrift_integer(t, type);
       break;
-    case 7:
+    case 7: /* scale */
       e.scale = thrift_integer(t, type);
       break;
-    case 10:
+    case 10: /* logicalType */
       if (type == THRIFT_STRUCT) {
         read_logical(t, &e);
         break;
@@ -136,6 +137,7 @@ static void modernise(element *e) {
   }
 }
 
+/* What the values of a leaf mean, by its logical type; without one by its physical type alone. */
 static void describe(const element *e, parquet_column *c) {
   static const int64_t units[] = {1000000, 1000, 1000000, 1000000000};
   const bool whole = e->type == PHYSICAL_INT32 || e->type == PHYSICAL_INT64;
@@ -171,6 +173,8 @@ static size_t pass_over(const element *all, size_t count, size_t *at) {
   return leaves;
 }
 
+/* The children of the root are the columns of the table. One with children of its own is
+ * nested: it keeps its name, for the sentence that refuses it, and the number of its leaves. */
 static scl_status take_columns(const scl_reading *file, const element *all, size_t count,
                                parquet_footer *f, scl_error *error) {
   f->columns = scl_host_zeros(file->host, count, sizeof *f->columns);
@@ -198,6 +202,8 @@ static scl_status take_columns(const scl_reading *file, const element *all, size
                           : scl_reading_refuse(file, error, "the table has no columns");
 }
 
+/* The tree of the schema, depth first. An element has a byte at least, so that there are not
+ * more of them than bytes in the footer. */
 static scl_status read_schema(const scl_reading *file, thrift *t, int type, parquet_footer *f,
                               scl_error *error) {
   int of;
@@ -233,16 +239,16 @@ static parquet_chunk read_chunk(thrift *t, const scl_reading *file) {
     }
     while (thrift_field(t, &member, &of))
       switch (member) {
-      case 4:
+      case 4: /* codec */
         chunk.codec = (int)thrift_integer(t, of);
         break;
-      case 7:
+      case 7: /* total_compressed_size */
         packed = thrift_integer(t, of);
         break;
-      case 9:
+      case 9: /* data_page_offset */
         data = thrift_integer(t, of);
         break;
-      case 11:
+      case 11: /* dictionary_page_offset */
         dictionary = thrift_integer(t, of);
         break;
       default:
@@ -258,6 +264,7 @@ static parquet_chunk read_chunk(thrift *t, const scl_reading *file) {
   return chunk;
 }
 
+/* RowGroup: a chunk for each leaf of the schema, and the number of rows. */
 static void read_group(thrift *t, const scl_reading *file, parquet_footer *f, size_t group) {
   int16_t id = 0;
   int type, of;
@@ -320,6 +327,7 @@ static scl_status read_all(const scl_reading *file, thrift *t, parquet_footer *f
   return scl_reading_refuse(file, error, "its footer is damaged");
 }
 
+/* The last 8 bytes are the size of the footer and PAR1. */
 scl_status parquet_read_footer(const scl_reading *file, parquet_footer *footer, scl_error *error) {
   uint8_t tail[TAIL];
   *footer = (parquet_footer){0};

@@ -41,6 +41,8 @@ typedef struct head {
   bool compressed;
 } head;
 
+/* DataPageHeader (5), DictionaryPageHeader (7) or DataPageHeaderV2 (8), whose members have
+ * different numbers. */
 static void read_inner(thrift *t, head *h, int16_t of) {
   int16_t id = 0;
   int type;
@@ -173,6 +175,7 @@ static scl_status begin_values(pages *p, const head *h, scl_error *error) {
   return fine ? SCL_STATUS_OK : pages_refuse(p, error, "the values of a page are damaged");
 }
 
+/* A page of version 2 has its levels before the compressed bytes, and says how many there are. */
 static scl_status read_data_page(pages *p, const head *h, scl_error *error) {
   const bool v2 = h->type == DATA_PAGE_V2;
   size_t plain = 0;
@@ -190,6 +193,7 @@ static scl_status read_data_page(pages *p, const head *h, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Pages without rows, indexes and the dictionary are passed over on the way to the next rows. */
 scl_status pages_fill(pages *p, scl_error *error) {
   while (p->in_page == 0) {
     head h;
@@ -234,7 +238,8 @@ static scl_status read_levels(pages *p, size_t count, size_t *there, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* Moves the values that are there, which stand one behind the other, to the rows that have them. */
+/* Moves the values that are there, which stand one behind the other, to the rows that have
+ * them. */
 static void spread(pages *p, size_t count, size_t there) {
   const uint8_t *missing = p->missing.memory;
   double *numbers = (double *)(uintptr_t)p->cells.numbers;
@@ -251,6 +256,7 @@ static void spread(pages *p, size_t count, size_t there) {
   }
 }
 
+/* Values that are there are read one behind the other, and moved to their rows. */
 scl_status pages_read(pages *p, size_t count, scl_error *error) {
   size_t there;
   p->cells = (scl_column_cells){.per_second = p->column->per_second};

@@ -35,7 +35,8 @@ scl_status pages_fill(pages *p, scl_error *error);
 scl_status pages_read(pages *p, size_t count, scl_error *error);
 void pages_release(pages *p);
 
-/* reading.c: the next `count` values that are there, to the arrays of the block; false: damaged. */
+/* reading.c: the next `count` values that are there, to the arrays of the block; false:
+ * damaged. */
 typedef enum pages_array { INTEGERS = 0, NUMBERS, TEXTS } pages_array;
 pages_array pages_array_of(const parquet_column *column);
 scl_status pages_read_values(pages *p, size_t count, scl_error *error);

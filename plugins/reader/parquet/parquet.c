@@ -1,5 +1,5 @@
-/* Parquet: flat tables of columns, row group by row group; the columns that are not chosen are not
- * read. */
+/* Parquet: flat tables of columns, row group by row group; the columns that are not chosen are
+ * not read. */
 #include "pages.h"
 
 typedef struct parquet_file {
@@ -18,10 +18,12 @@ typedef struct parquet_reader {
   scl_base base;
 } parquet_reader;
 
+/* PARE begins files whose footer is encrypted, which are refused with a sentence of ours. */
 static int32_t recognises(const unsigned char *first, size_t size) {
   return size >= 12 && (memcmp(first, "PAR1", 4) == 0 || memcmp(first, "PARE", 4) == 0);
 }
 
+/* What belongs to the columns that were chosen before. */
 static void drop_choice(parquet_file *f) {
   const scl_host *host = f->file.host;
   for (size_t k = 0; f->pages != NULL && k < f->n_chosen; k++)
@@ -62,6 +64,7 @@ static scl_cell_type type_of(const parquet_column *c) {
   }
 }
 
+/* Refused columns are so here, and not when the file is opened: the others can be read. */
 static scl_status choose(void *opened, const size_t *columns, size_t count, scl_error *error) {
   parquet_file *f = opened;
   const scl_host *host = f->file.host;
@@ -89,6 +92,7 @@ static scl_status choose(void *opened, const size_t *columns, size_t count, scl_
   return SCL_STATUS_OK;
 }
 
+/* Without a choice all columns are read. */
 static scl_status choose_all(parquet_file *f, scl_error *error) {
   const size_t count = f->footer.n_columns;
   size_t *all = scl_host_zeros(f->file.host, count, sizeof *all);
@@ -150,6 +154,7 @@ static void begin_group(parquet_file *f, size_t group) {
                 f->rows_left, f->row);
 }
 
+/* A row group can be read without those before it. */
 static scl_status seek(void *opened, size_t part, scl_error *error) {
   parquet_file *f = opened;
   if (f->chosen == NULL) READ_TRY(choose_all(f, error));
@@ -160,6 +165,8 @@ static scl_status seek(void *opened, size_t part, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* As many rows as every chosen column has in its page: blocks end where a page of one of them
+ * ends, so that no values are copied from page to page. */
 static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
   parquet_file *f = opened;
   if (f->chosen == NULL) READ_TRY(choose_all(f, error));

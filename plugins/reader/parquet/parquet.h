@@ -1,6 +1,6 @@
-/* What the files of the reader of Parquet share. thrift.c: the compact protocol of Thrift; footer.c:
- * the footer of a file; values.c: encodings of values; pages.c: pages of column chunks; parquet.c:
- * the slots.
+/* What the files of the reader of Parquet share. thrift.c: the compact protocol of Thrift;
+ * footer.c: the footer of a file; values.c: encodings of values; pages.c: pages of column chunks;
+ * cells.c: what their values are; parquet.c: the slots.
  *
  * Formats: "Apache Parquet", format 2.10 (parquet.thrift, Encodings.md, Compression.md). */
 #ifndef SCULLERY_PARQUET_H
@@ -37,8 +37,8 @@ uint64_t thrift_varint(thrift *t);
 int64_t thrift_integer(thrift *t, int type);
 /* Bytes in place. */
 scl_cell_text thrift_binary(thrift *t, int type);
-/* The number of elements and their type; each has at least a byte, so that there are not more than
- * bytes. */
+/* The number of elements and their type; each has at least a byte, so that there are not more
+ * than bytes. */
 size_t thrift_list(thrift *t, int type, int *of);
 void thrift_skip(thrift *t, int type);
 
@@ -113,7 +113,8 @@ enum {
   ENCODING_SPLIT
 };
 
-/* Runs of one value, and values of `width` bits, one behind the other ("RLE / bit-packing hybrid"). */
+/* Runs of one value, and values of `width` bits, one behind the other ("RLE / bit-packing
+ * hybrid"). */
 typedef struct runs {
   const uint8_t *at, *end;
   unsigned width;

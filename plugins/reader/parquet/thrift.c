@@ -3,11 +3,13 @@
 
 enum { MOST_DEPTH = 24 };
 
+/* The next byte; past the end the cursor is bad. */
 static uint8_t byte(thrift *t) {
   if (t->at >= t->end) t->bad = true;
   return t->bad ? 0 : *t->at++;
 }
 
+/* Seven bits a byte, the least significant first; the highest bit says that more follow. */
 uint64_t thrift_varint(thrift *t) {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -19,11 +21,13 @@ uint64_t thrift_varint(thrift *t) {
   return 0;
 }
 
+/* 0, -1, 1, -2, ... as 0, 1, 2, 3, ... */
 static int64_t zigzag(thrift *t) {
   const uint64_t value = thrift_varint(t);
   return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
 
+/* The number of a member is that of the one before plus 4 bits, or follows where these are 0. */
 bool thrift_field(thrift *t, int16_t *id, int *type) {
   const uint8_t head = byte(t);
   *type = head & 0x0f;
@@ -33,6 +37,7 @@ bool thrift_field(thrift *t, int16_t *id, int *type) {
   return !t->bad;
 }
 
+/* A truth value is the type itself. */
 int64_t thrift_integer(thrift *t, int type) {
   if (type == THRIFT_TRUE || type == THRIFT_FALSE) return type == THRIFT_TRUE;
   if (type == THRIFT_BYTE) return (int8_t)byte(t);
@@ -55,6 +60,7 @@ scl_cell_text thrift_binary(thrift *t, int type) {
   return text;
 }
 
+/* Up to 14 elements are counted in the head; 15 says that the count follows. */
 size_t thrift_list(thrift *t, int type, int *of) {
   *of = THRIFT_BYTE;
   if (type != THRIFT_LIST && type != THRIFT_SET) {

@@ -1,8 +1,9 @@
-/* Encodings of values: runs, packed bits, differences. Each reads as many values as it is asked for,
- * so that memory is taken for blocks of rows alone, whatever counts a page claims. */
+/* Encodings of values: runs, packed bits, differences. Each reads as many values as it is
+ * asked for, so that memory is taken for blocks of rows alone, whatever counts a page claims. */
 #include "parquet.h"
 
-/* `width` bits, up to 64, from bit `bit` on, the least significant first; bytes past `bytes` are 0. */
+/* `width` bits, up to 64, from bit `bit` on, the least significant first; bytes past `bytes`
+ * are 0. */
 static inline uint64_t bits_at(const uint8_t *from, size_t bytes, uint64_t bit, unsigned width) {
   const size_t at = (size_t)(bit >> 3);
   const unsigned shift = (unsigned)(bit & 7);
@@ -23,6 +24,7 @@ static inline uint64_t bits_at(const uint8_t *from, size_t bytes, uint64_t bit, 
   return width >= 64 ? low : low & (((uint64_t)1 << width) - 1);
 }
 
+/* Seven bits a byte; false where the bytes end before it does. */
 static bool varint(const uint8_t **at, const uint8_t *end, uint64_t *out) {
   *out = 0;
   for (unsigned shift = 0; shift < 64 && *at < end; shift += 7) {
@@ -35,7 +37,8 @@ static bool varint(const uint8_t **at, const uint8_t *end, uint64_t *out) {
 
 /* ---------------------------------------------------------------- runs */
 
-/* The head of the next run. Some writers leave out the bytes behind the last values of a packed run. */
+/* The head of the next run. Some writers leave out the bytes behind the last values of a
+ * packed run. */
 static bool next_run(runs *r) {
   uint64_t head;
   if (!varint(&r->at, r->end, &head)) return false;
@@ -64,6 +67,7 @@ static bool next_run(runs *r) {
   return true;
 }
 
+/* Runs may be longer than what is asked for: the rest is kept for the next call. */
 bool runs_read(runs *r, uint32_t *out, size_t count) {
   if (r->width > 32) return false;
   for (size_t i = 0; i < count;) {
@@ -90,6 +94,9 @@ bool runs_read(runs *r, uint32_t *out, size_t count) {
 
 static int64_t unzigzag(uint64_t value) { return (int64_t)(value >> 1) ^ -(int64_t)(value & 1); }
 
+/* The head: the size of blocks, how many miniblocks each has, all values, and the first of
+ * them. Sizes that no writer uses are refused, so that a block cannot claim values without
+ * bytes. */
 bool deltas_begin(deltas *d, const uint8_t *at, const uint8_t *end) {
   uint64_t block, minis, first;
   *d = (deltas){.at = at, .end = end};
@@ -105,7 +112,8 @@ bool deltas_begin(deltas *d, const uint8_t *at, const uint8_t *end) {
   return true;
 }
 
-/* The next miniblock: a block begins with the least difference and the widths of its miniblocks. */
+/* The next miniblock: a block begins with the least difference and the widths of its
+ * miniblocks. */
 static bool next_mini(deltas *d) {
   uint64_t least;
   if (d->mini == d->minis) {
@@ -125,6 +133,8 @@ static bool next_mini(deltas *d) {
   return true;
 }
 
+/* A value is the one before, plus the least difference of its block, plus its own packed bits;
+ * sums wrap around, as the format says. */
 bool deltas_read(deltas *d, int64_t *out, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (d->total == 0) return false;
@@ -142,6 +152,7 @@ bool deltas_read(deltas *d, int64_t *out, size_t count) {
   return true;
 }
 
+/* What stands behind the numbers, such as the bytes of texts; the last miniblock is whole. */
 bool deltas_end(deltas d, const uint8_t **end) {
   uint64_t left = d.total > 0 ? d.total - 1 : 0;
   while (left > 0) {

@@ -99,8 +99,8 @@ typedef struct scl_reader {
   /* The next rows are those of that part and of the parts behind it. NULL where parts are 0.
    * [one] */
   scl_status (*seek)(void *opened, size_t part, scl_error *error);
-  /* The next rows, as many as the reader likes; without a choice of all columns. A block does not go
-   * beyond a part. [one] */
+  /* The next rows, as many as the reader likes; without a choice of all columns. A block does not
+   * go beyond a part. [one] */
   scl_status (*rows)(void *opened, scl_row_block *out, scl_error *error);
   void (*close)(void *opened);
   /* Write a small file of the format, with missing cells and two parts or more where there are
