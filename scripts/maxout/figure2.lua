@@ -7,15 +7,13 @@
 -- be had. In their place: digits of MNIST turned by -48, -45, ..., 48 degrees, of unit norm as in
 -- the paper. The points lie on an arc in the order of their angles. The table measures that over
 -- ten digits: the share of images whose nearest neighbour in the plane is the one before or after,
--- and Spearman's rank correlation between the angle and the place along the shortest way from
--- nearest point to nearest point. Both are 1 for each digit, and for the components of the pixels
--- themselves, too: the order is in the images, and no merit of the map.
+-- and the rank correlation of the angle and the place along the shortest way through the points.
+-- Both are 1 for each digit, and for the components of the pixels: it is no merit of the map.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, images = 10, step = 3, out = "out" }
 local name = "maxout_figure2" .. (args.quick and "_quick" or "")
 local angles = sc.range(-16 * args.step, 16 * args.step, args.step)
 local n = #angles
-
 -- Images of a blob each, where there is no MNIST.
 local function blobs(count)
   local at, rows = sc.rand{ count, 2, seed = 1 } * 8 + 2, {}
@@ -32,12 +30,10 @@ local images = args.quick and blobs(args.images) or sc.data.load("mnist", "test"
 local maxout = sc.pipeline{ sc.normalize(), sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
   phi = sc.nonlinearity.maxout{ q = 12 }, T = args.quick and 500 or 10000, seed = 1 } }
 local maps = { maxout = maxout:fit(images), pixels = sc.pipeline{ sc.normalize() }:fit(images) }
-
 local function plane(image, map)
   local Z = maps[map]:transform(sc.data.rotate(images.X[image], angles))
   return sc.pipeline{ sc.pca{ k = 2 } }:fit(Z):transform(Z)
 end
-
 -- From point to point, always to the nearest one not yet seen, from the start that makes the
 -- shortest way; the rank correlation of 1 .. n with the places along it.
 local function rank_correlation(Z)
@@ -60,7 +56,6 @@ local function rank_correlation(Z)
   for place, i in ipairs(best) do sum = sum + (i - place) ^ 2 end
   return math.abs(1 - 6 * sum / (n * (n * n - 1)))
 end
-
 local function neighbours(Z)
   local ids = sc.pipeline{ sc.solver.knn{ k = 2 } } -- itself and the nearest other: their mean
     :fit(Z, sc.range(1, n)):predict(Z)
@@ -68,7 +63,6 @@ local function neighbours(Z)
   for i = 1, n do count = count + (math.abs(ids:get(i, 1) - i) == 0.5 and 1 or 0) end
   return count / n
 end
-
 local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = images,
   cells = { image = sc.range(1, args.images), map = { "maxout", "pixels" }, step = { args.step } },
   run = function(cell)

@@ -3,9 +3,8 @@
 --   scullery scripts/rks/joint.lua [--quick] [--seeds 3] [--out out]
 --
 -- f(x) = sum_t a_t s(<w_t, x>), s(z) = z/(1 + |z|), by least squares on 4000 rows of adult (numbers
--- cut at quintiles, with a constant). "random": w ~ N(0, 0.09 I). "pursuit": the best of 1000 such
--- w one after the other, by orthogonal matching pursuit. "joint": a and w from a random start, by
--- 100 steps of conjugate gradients (Polak and Ribiere).
+-- cut at quintiles). "random": w ~ N(0, 0.09 I). "pursuit": the best of 1000 such w in turn, by
+-- orthogonal matching pursuit. "joint": 100 steps of conjugate gradients for a and w.
 --
 -- As the paper says, without numbers: 4 joint parameters (0.1547) do better than 256 random ones
 -- (0.1584), in 6 times the time. Pursuit lies between. More of them fit the rows too well.
@@ -17,7 +16,6 @@ if not args.quick then
   all, test = sc.data.load("adult"):discretize{ bins = 5 }:parts()
   Ks, rows, steps, pool = { 4, 16, 64, 256 }, 4000, 100, 1000
 end
-
 local function features(X, W)
   local Z = X * W:t()
   return Z:div(Z:abs() + 1), Z
@@ -34,7 +32,6 @@ local function value(X, y, a, W)
 end
 -- Each method: the parameters W that it chooses, from random ones.
 local methods = { random = function(_, _, _, W) return W end }
-
 function methods.joint(X, y, _, W)
   local a = weights(features(X, W), y)
   local loss, ga, gW = value(X, y, a, W)

@@ -20,7 +20,6 @@ local args = sc.arguments{ quick = false, seeds = 8, out = "out" }
 local n_all, l, m, noise, alpha = 4000, 16, args.quick and 200 or 1200, 0.05, 0.05
 local sizes = args.quick and { 100, 150 } or { 100, 150, 200, 250, 300, 350, 400, 500, 700, 1000 }
 local degrees, forms = { 1, 3, 10, 16 }, { "standardised", "plain" }
-
 local slopes = sc.matrix{ -0.53926, -1.15441, -0.29942, 2.36166, 1.75824, -0.96256, 0.02302,
   -0.20230, -0.23697, -0.61731, -0.27449, 0.92285, -0.93457, -0.35447, 0.33233, -0.41543 }
 local X = sc.rand{ n_all, l, seed = 1 }
