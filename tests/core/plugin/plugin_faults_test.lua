@@ -40,7 +40,8 @@ local required = {
 -- Slots that may be NULL, and those of `bind`, which a table in C has (long.ability).
 local optional = { ["smoothing.loop"] = true, ["smoothing.smooth"] = true,
   ["smoothing.loop_float32"] = true, ["structured.rows"] = true, ["loss.probabilities"] = true,
-  ["loss.means"] = true, ["loss.outputs"] = true, ["loss-mean.formula"] = true,
+  ["loss.means"] = true, ["loss.outputs"] = true, ["loss.formula"] = true,
+  ["loss-mean.formula"] = true,
   ["structured.apply_csr"] = true, ["domain.domain"] = true, ["bind.bind"] = true,
   ["bind.describe"] = true }
 
