@@ -74,6 +74,15 @@ size_t thrift_list(thrift *t, int type, int *of) {
   return t->bad ? 0 : (size_t)count;
 }
 
+/* An element of a list or a map, where truth values have a byte. Each has one at least. */
+static void skip_element(thrift *t, int of) {
+  if (of == 0 || of > THRIFT_STRUCT) t->bad = true;
+  if (of <= THRIFT_FALSE)
+    (void)byte(t);
+  else
+    thrift_skip(t, of);
+}
+
 void thrift_skip(thrift *t, int type) {
   int16_t id = 0;
   int of = 0;
@@ -86,24 +95,17 @@ void thrift_skip(thrift *t, int type) {
     t->at += 8;
   else if (type == THRIFT_DOUBLE)
     t->bad = true;
-  if (type == THRIFT_STRUCT)
-    while (thrift_field(t, &id, &of))
-      thrift_skip(t, of);
+  while (type == THRIFT_STRUCT && thrift_field(t, &id, &of))
+    thrift_skip(t, of);
   if (type == THRIFT_LIST || type == THRIFT_SET) {
-    for (size_t left = thrift_list(t, type, &of); left > 0 && !t->bad; left--) {
-      if (of <= THRIFT_FALSE)
-        (void)byte(t);
-      else
-        thrift_skip(t, of);
-    }
-  }
-  if (type == THRIFT_MAP) {
-    const uint64_t count = thrift_varint(t);
+    for (size_t left = thrift_list(t, type, &of); left > 0 && !t->bad; left--)
+      skip_element(t, of);
+  } else if (type == THRIFT_MAP) {
+    const uint64_t count = thrift_varint(t); /* an empty map has no types */
     const uint8_t types = count > 0 ? byte(t) : 0;
     for (uint64_t left = count; left > 0 && !t->bad; left--) {
-      thrift_skip(t, types >> 4);
-      thrift_skip(t, types & 0x0f);
-      if (t->at >= t->end) t->bad = true;
+      skip_element(t, types >> 4);
+      skip_element(t, types & 0x0f);
     }
   }
   t->depth--;
