@@ -43,7 +43,6 @@ local function number(text)
   local digits = math.max(0, 1 - math.floor(math.log(error_of, 10)))
   return ("%." .. digits .. "f ± %." .. digits .. "f"):format(mean, error_of)
 end
-
 local file = assert(io.open(args.page))
 local page = file:read "a"
 file:close()
@@ -61,7 +60,6 @@ if args.write then
   assert(file:write(fresh)):close()
   wrong = {}
 end
-
 local items = 0
 for line in fresh:gmatch("\n(| [^\n]+ |)") do
   local fields = {}

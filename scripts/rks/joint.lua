@@ -11,10 +11,9 @@
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 3, out = "out" }
 local all, test = sc.data.load("wdbc"):split{ seed = 0 }
-local Ks, rows, steps, pool = { 4 }, 300, 20, 50
-if not args.quick then
+local Ks, rows, steps, pool = { 4, 16, 64, 256 }, 4000, 100, 1000
+if args.quick then Ks, rows, steps, pool = { 4 }, 300, 20, 50 else
   all, test = sc.data.load("adult"):discretize{ bins = 5 }:parts()
-  Ks, rows, steps, pool = { 4, 16, 64, 256 }, 4000, 100, 1000
 end
 local function features(X, W)
   local Z = X * W:t()
