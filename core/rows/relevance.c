@@ -403,9 +403,23 @@ static scl_status check_rows(const scl_distinct_rows *rows, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* A stage with the means of the columns, and their relevance over their deviations. */
+/* The factor that gives the relevances the mean square 1 over columns that vary, as of standardised
+ * columns: widths of a kernel then fit whatever was learnt. */
+static double common_factor(const scl_column_moments *m, const double *relevance) {
+  double sum = 0, count = 0;
+  for (size_t j = 0; j < m->cols; j++) {
+    const bool varies = m->high[j] > m->low[j];
+    sum += varies ? relevance[j] * relevance[j] : 0;
+    count += varies;
+  }
+  return sum > 0 ? sqrt(count / sum) : 1;
+}
+
+/* A stage with the means of the columns, and their relevance, times the common factor, over their
+ * deviations. */
 static scl_status make_stage(const scl_column_moments *m, const double *relevance,
                              scl_fitted_stage **out, scl_error *error) {
+  const double common = common_factor(m, relevance);
   double *scales = scl_allocate_array(2 * m->cols + 1, sizeof *scales), *factor = scales + m->cols;
   if (scales == NULL)
     return scl_fail_memory(error, 2 * m->cols * sizeof *scales, "scales of columns");
@@ -414,7 +428,7 @@ static scl_status make_stage(const scl_column_moments *m, const double *relevanc
     const bool constant = !(m->high[j] > m->low[j]);
     const double deviation = sqrt(m->square[j] / *m->count);
     scales[j] = constant ? m->low[j] : m->mean[j] + m->rest[j];
-    factor[j] = relevance[j] * (constant || !(deviation > 0) ? 1 : 1 / deviation);
+    factor[j] = common * relevance[j] * (constant || !(deviation > 0) ? 1 : 1 / deviation);
     (*out)->constant += constant;
   }
   if (status == SCL_STATUS_OK) status = scl_fitted_stage_put_scales(*out, scales, factor, error);

@@ -209,6 +209,8 @@ stages.pca = maker("pca", { k = { type = "integer", low = 1, required = true, se
 --- determination): x becomes (x - mean)/(standard deviation) times a relevance, from 1 for the
 --- column that matters most to 0 for one that the targets do not depend on. Use it in place of
 --- sc.standardize() if few of many columns matter, before features with one width for all columns.
+--- A common factor makes the mean square of the relevances 1, as of standardised columns, so that
+--- the same widths fit whatever was learnt.
 ---
 --- It learns from the targets, by at most 4000 distinct rows: ridge regressions on Fourier
 --- features, each scaled by the mean squared partial derivatives of the one before it, starting
