@@ -30,7 +30,8 @@ grep -qx "version: $version" "$source/CITATION.cff" || die "CITATION.cff is not 
 grep -m 1 '^## \[' "$source/CHANGELOG.md" | grep -qF "## [$version] - " || die "CHANGELOG.md does not begin with version $version"
 grep -m 1 '^## \[' "$source/CHANGELOG.md" | grep -q unreleased && say "CHANGELOG.md has no date yet: this is a rehearsal"
 [ -z "$(git -C "$source" status --porcelain)" ] || die "the tree has changes that are not committed"
-SOURCE_DATE_EPOCH=$(git -C "$source" log -1 --format=%ct)
+commit=$(git -C "$source" rev-parse HEAD)
+SOURCE_DATE_EPOCH=$(git -C "$source" log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH
 
 # ------------------------------------------------------------ the files, to the folder $1
@@ -40,14 +41,14 @@ make_all() {
   local to=$1 name=scullery-$version
   local tree=$to/$name
   mkdir -p "$to/files"
-  git -C "$source" archive --format=tar --prefix="$name/" HEAD | gzip -9n >"$to/files/$name.tar.gz"
+  git -C "$source" archive --format=tar --prefix="$name/" "$commit" | gzip -9n >"$to/files/$name.tar.gz"
   tar -xzf "$to/files/$name.tar.gz" -C "$to"
 
   say "$to: Debian package"
   CFLAGS="-ffile-prefix-map=$to=." CXXFLAGS="-ffile-prefix-map=$to=." \
-    cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr >/dev/null
+    cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
   cmake --build "$tree/build" --target product | tail -n 1
-  (cd "$to" && cpack --config "$tree/build/CPackConfig.cmake" -G DEB -B "$to/deb" >/dev/null)
+  (cd "$to" && cpack --config "$tree/build/CPackConfig.cmake" -G DEB -B "$to/deb" >cpack.log 2>&1) || { cat "$to/cpack.log"; die "no Debian package"; }
   cp "$to"/deb/*.deb "$to/files"
 
   say "$to: wheel"
