@@ -420,7 +420,8 @@ static const scl_option options[] = {
 const scl_plugin scullery_plugin = {
     .name = "hdf5",
     .summary = "HDF5 files: lists and tables of numbers, side by side",
-    .doc = "Datasets of numbers, by their names (option dataset) or all of the root group, which "
+    .doc = "sc.data.read(\"t.h5\", { select = { \"a\", \"b\" } }) reads such a file.\n"
+           "Datasets of numbers, by their names (option dataset) or all of the root group, which "
            "have\n"
            "one row each for a row of the table. A table X of d columns gives X1 to Xd, a list y\n"
            "gives y. NaN is a missing value. It needs libhdf5, which is opened when the first file "

@@ -388,6 +388,7 @@ const scl_plugin scullery_plugin = {
     .name = "sqlite",
     .summary = "databases of SQLite: the rows of a query or a table, for reading alone",
     .doc =
+        "sc.data.read(\"t.sqlite\", { select = { \"a\", \"b\" } }) reads such a file.\n"
         "The rows that a query gives (option query), those of a table or view (option table), or\n"
         "those of the only table. The database is opened for reading alone, and a query that does\n"
         "more than read is refused. NULL is a missing value. It needs libsqlite3, which is opened\n"

@@ -216,6 +216,7 @@ const scl_plugin scullery_plugin = {
     .name = "arrow",
     .summary = "Arrow IPC files (Feather) and streams: flat tables, batch by batch",
     .doc =
+        "sc.data.read(\"t.arrow\", { select = { \"a\", \"b\" } }) reads such a file.\n"
         "Numbers, whole numbers, decimals, truth values (0 and 1), texts, dictionaries, dates and\n"
         "times, with missing values, uncompressed or by lz4 or zstd (libraries that are opened\n"
         "when a file needs them). The buffers of columns that are not chosen are not read. Nested\n"

@@ -212,6 +212,7 @@ const scl_plugin scullery_plugin = {
     .name = "parquet",
     .summary = "Parquet files: flat tables, column by column",
     .doc =
+        "sc.data.read(\"t.parquet\", { select = { \"a\", \"b\" } }) reads such a file.\n"
         "Numbers, whole numbers, decimals, truth values (0 and 1), texts, dates and times, with\n"
         "missing values. All encodings and pages of versions 1 and 2, uncompressed or by snappy,\n"
         "gzip, zstd or lz4 (libraries that are opened when a file needs them). Columns that are\n"
