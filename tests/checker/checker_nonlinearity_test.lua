@@ -17,7 +17,7 @@ local skipped = {
   bins = "bounds words random-options no-memory ctrl-c at-once guard-pages strides alignment \z
     outputs-written in-place independence threads odd-numbers large-numbers float32 bound \z
     lipschitz breaks scale-free two-valued smoothing smoothing-blocks gaussian-dual \z
-    threshold-dual harmonic code-dual special-numbers far-options domain effects",
+    threshold-dual harmonic code-dual special-numbers far-options formula domain effects",
   chi_square = "words no-memory ctrl-c float32 bound lipschitz scale-free two-valued smoothing \z
     smoothing-blocks gaussian-dual threshold-dual harmonic categories code-words code-dual",
   erf = "bounds words random-options no-memory ctrl-c scale-free two-valued threshold-dual \z

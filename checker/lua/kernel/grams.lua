@@ -359,6 +359,32 @@ local function run_prepared(t)
   if not any then t:skip("it prepares no work") end
 end
 
+-- Rows of which most numbers are 0: K of them as sparse rows, for which the host adds `terms` over
+-- common columns, is K of the same rows with their zeros.
+local function check_sparse(t)
+  local any = false
+  for component in t:variants() do
+    for _, d in ipairs{ 1, 6, 300 } do
+      local kernel = instance_of(t, component, d)
+      local dense = core.kernel_spaces(kernel).dense and not refuses(t, kernel, d)
+      local X = dense and rows_of(kernel, t:random(24, d) * 0.7)
+      for i = 1, dense and 24 or 0 do
+        for j = 1, d do
+          if i == 5 or i ~= 6 and (7 * i + 3 * j) % 5 > 1 then X:set(i, j, 0) end
+        end
+      end
+      local takes, want = pcall(core.gram, kernel, X)
+      if dense and takes then
+        any = true
+        local S = require("scullery").matrix.csr(X)
+        expect_near(t, core.gram(kernel, S, S), want, 1e-12 * size_of(want),
+          "%d columns, sparse rows", d)
+      end
+    end
+  end
+  if not any then t:skip("it takes no rows with zeros") end
+end
+
 -- A test that calls f for each variant, space and number of columns.
 local function test(name, about, f)
   return { name = name, about = about, seconds = 60,
@@ -377,5 +403,7 @@ return {
     seconds = 60, run = run_prepared },
   { name = "simple-form", about = "finish and move give the same for a number at any place",
     run = run_simple },
+  { name = "sparse-rows", about = "K of sparse rows is K of the same rows with their zeros",
+    run = check_sparse },
   { name = "threads", about = "the same bits on 1 and many threads", run = run_threads },
 }

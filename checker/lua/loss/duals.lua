@@ -1,4 +1,5 @@
 --- Tests of conjugates, proximal steps and probabilities by what defines them.
+local formulas = require "scullery_checker.formulas"
 local loss = require "scullery_checker.loss.function"
 
 -- ---------------------------------------------------------------- conjugates
@@ -96,9 +97,11 @@ end
 local function check_mean(t)
   loss.each(t, function(one)
     t:expect(one.facts.numbers, "it has means, and takes no numbers as targets")
-    local before = -math.huge
+    local before, text = -math.huge, formulas.of(one.instance)
     for f = -40, 40 do
       local mean = one:call("mean", { f / 2 })[1]
+      local found = text and formulas.values(text, 1, { f = f / 2 })
+      if found then formulas.expect(t, found[1], mean, ("the mean at f = %.6g"):format(f / 2)) end
       t:expect(mean >= before, "the mean falls to %.9g at f = %.6g", mean, f / 2)
       before = mean
     end

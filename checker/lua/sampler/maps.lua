@@ -127,7 +127,48 @@ local function run_rate(t)
   t:skip("no kernel is declared for it and a bounded nonlinearity of this host")
 end
 
+-- ---------------------------------------------------------------- sparse rows
+
+-- A matrix without most of its numbers; row 3 has none, row 4 all.
+local function with_zeros(X)
+  for i = 1, X:rows() do
+    for j = 1, X:cols() do
+      if i == 3 or i ~= 4 and (7 * i + 3 * j) % 5 > 1 then X:set(i, j, 0) end
+    end
+  end
+  return X
+end
+
+-- Features of sparse rows, which slot `apply_csr` of structured parameters may make, are those of
+-- the same rows with their zeros: with one nonlinearity of this host.
+local function run_sparse(t)
+  local count = 0
+  for sampler in t:variants() do
+    for _, phi in ipairs(subject.built_in "nonlinearity") do
+      local takes, want, X, map
+      if pcall(subject.layout, sampler, 40) and subject.fits(sampler, phi) then
+        takes, want = pcall(function()
+          X = with_zeros(t.subject.into(core.domain(t:instance(sampler)), t:random(12, 40) * 0.7))
+          map = features(sampler, phi, 6, t.seed):fit(X)
+          return map:transform(X)
+        end)
+      end
+      if takes then
+        count = count + 1
+        local made = map:transform(require("scullery").matrix.csr(X))
+        local gap, size = (made - want):abs():max(), math.max(want:abs():max(), 1e-300)
+        t:expect(gap <= 1e-11 * size, "with nonlinearity.%s: features of sparse rows differ by \z
+          %.3g from those of the same rows with zeros, of up to %.3g", phi.name, gap, size)
+        break
+      end
+    end
+  end
+  if count == 0 then t:skip("no nonlinearity of this host takes its numbers") end
+end
+
 return {
+  { name = "sparse-rows", about = "features of sparse rows are those of the rows with their zeros",
+    run = run_sparse },
   { name = "kernel", about = "features estimate the kernel that is declared", seconds = 120,
     run = run_kernel },
   { name = "rate", about = "the error of the kernel falls like T^(-1/2)", seconds = 60,

@@ -1,6 +1,8 @@
 --- Tests of the rows that a fitted stage makes: whatever the block, and each from its own row.
 local blocks = require "scullery_checker.blocks"
 local core = require "scullery_checker.core"
+local formulas = require "scullery_checker.formulas"
+local parts = require "scullery.model.export.parts"
 local rows = require "scullery_checker.stage.rows"
 
 -- The slot `apply` on the rows of X in a block of this layout.
@@ -116,7 +118,42 @@ local function check_sparse(t)
   if not any then t:skip("it takes no sparse rows") end
 end
 
+-- ---------------------------------------------------------------- the formula in C
+
+-- The variables of a formula: the float64 arrays of the state, row after row, and sizes.
+local function variables_of(fitted)
+  local info = core.stage_info(fitted)
+  local v = { cols = info.cols_in, width = info.cols_out }
+  for _, array in ipairs(parts.arrays(core.stage_save(fitted))) do
+    local list, matrix = {}, array.matrix
+    for i = 1, matrix:rows() do
+      for j = 1, matrix:cols() do list[(i - 1) * matrix:cols() + j - 1] = matrix:get(i, j) end
+    end
+    v[array.name], v[array.name .. "_rows"], v[array.name .. "_cols"] = list, matrix:rows(),
+      matrix:cols()
+  end
+  return v
+end
+
+local function check_formula(t)
+  local any = false
+  each_fitted(t, function(fitted, X, want, width)
+    local text = formulas.of(fitted)
+    for i = 1, text and 10 or 0 do
+      local v, x = variables_of(fitted), {}
+      for j = 1, X:cols() do x[j - 1] = X:get(i, j) end
+      v.x = x
+      for j, value in ipairs(formulas.values(text, width, v) or {}) do
+        any = true
+        formulas.expect(t, value, want:get(i, j), ("row %d, column %d"):format(i, j))
+      end
+    end
+  end)
+  if not any then t:skip("it gives no formula in C") end
+end
+
 return {
+  { name = "formula", about = "the formula in C gives the rows of apply", run = check_formula },
   { name = "sparse-rows", about = "apply_csr gives the rows of apply", run = check_sparse },
   { name = "blocks", about = "a row has the same bits in any block, and nothing else is touched",
     run = check_blocks },

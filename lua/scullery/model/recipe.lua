@@ -334,9 +334,9 @@ function recipe.fit_stages(self, source, row_weights, choices)
   return made, seconds, found
 end
 
---- recipe.tell_dense(p, source, row_weights): warns of row stages that make sparse rows of many bytes
---- dense, or raises an error where they cannot: before options are chosen by trials on some of the
---- rows, which says neither. Returns the note (density.lua), or nil.
+--- recipe.tell_dense(p, source, row_weights): warns of row stages that make sparse rows of many
+--- bytes dense, or raises an error where they cannot: before options are chosen by trials on some
+--- of the rows, which says neither. Returns the note (density.lua), or nil.
 function recipe.tell_dense(self, source, row_weights)
   if not density.is_notable(source) then return nil end
   local _, _, found = recipe.fit_stages(self, source, row_weights)

@@ -167,6 +167,7 @@ local formulas = {
   { k.chi_square{}, function(x, y)
     return sum(x, y, function(a, b) return 2 * a * b / (a + b) end)
   end },
+  { k.intersection(), function(x, y) return sum(x, y, math.min) end },
   { k.skewed_chi_square{ c = 0.3 }, function(x, y)
     local product = 1
     for j = 1, #x do
@@ -177,7 +178,7 @@ local formulas = {
 }
 
 -- Kernels of rows that are not negative, and those rows.
-local of_positive = { chi_square = true, skewed_chi_square = true }
+local of_positive = { chi_square = true, intersection = true, skewed_chi_square = true }
 local function rows_for(kernel, A) return of_positive[kernel.name] and A:abs() or A end
 
 function TestKernelsAreTheirFormulas()
