@@ -42,7 +42,7 @@ local function calculator()
 end
 
 --- formulas.values(text, count, variables): the numbers out[0 .. count-1] that the statements set,
---- or, without statements, the value of the expression, as a list. Variables by name, arrays from 0.
+--- or, without statements, the value of the expression: a list. Variables by name, arrays from 0.
 --- nil: it uses a function that this does not know.
 function formulas.values(text, count, variables)
   local out = {}

@@ -28,6 +28,7 @@ checked("sampler", {
   rate = "columns hadamard landmarks maclaurin orthogonal pooled qmc tensorsketch",
   domain = "all but skewed_chi_square",
   effects = "columns",
+  ["sparse-rows"] = "columns landmarks patches",
 })
 
 os.exit(lu.LuaUnit.run(), true)

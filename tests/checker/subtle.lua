@@ -31,6 +31,7 @@ return {
     bound = "bound_low",
     breaks = "kink_far jump_small",
     ["code-dual"] = "codes_late",
+    formula = "formula_twice",
     ["far-options"] = "beta_small beta_large smooth_large_v smooth_beta smooth_long dual_equal \z
       dual_zero dual_negative dual_apart dual_large dual_above code_dual_nan",
     harmonic = "wide_large harmonic_off",
@@ -56,6 +57,7 @@ return {
     instances = "first_k",
     prepare = "prepared_first",
     near = "nan_equal cancels cancels_far nan_far origin",
+    ["sparse-rows"] = "terms_repeat",
     sizes = "one_stride columns_32 columns_256 long_u diagonal_late",
     symmetry = "asymmetric_far",
     tilt = "indefinite indefinite_far cut_small sum_float one_d tilt_mean tilt_wide tilt_far \z

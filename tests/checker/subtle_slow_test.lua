@@ -63,7 +63,7 @@ function TestSubtle:test_there_are_enough()
 end
 
 for _, component in ipairs{ "rows", "stumps", "turned", "taught", "quick", "soft", "side", "wide",
-  "bell", "edge", "ridge", "model" } do
+  "bell", "edge", "overlap", "ridge", "model" } do
   TestSubtle["test_right_" .. component] = function()
     for _, result in ipairs(sc.plugin.check(file_of(component), { seed = seed,
       in_process = true }).results) do

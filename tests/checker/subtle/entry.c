@@ -10,9 +10,9 @@
 static const subtle_set *const sets[] = {&subtle_samplers, &subtle_nonlinearities, &subtle_kernels,
                                          &subtle_solvers};
 static const scl_plugin *const components[] = {
-    &subtle_rows,  &subtle_stumps, &subtle_turned, &subtle_taught, &subtle_quick,
-    &subtle_soft,  &subtle_side,   &subtle_wide,   &subtle_bell,   &subtle_edge,
-    &subtle_ridge, &subtle_idle,   &subtle_model};
+    &subtle_rows,    &subtle_stumps, &subtle_turned, &subtle_taught, &subtle_quick,
+    &subtle_soft,    &subtle_side,   &subtle_wide,   &subtle_bell,   &subtle_edge,
+    &subtle_overlap, &subtle_ridge,  &subtle_idle,   &subtle_model};
 enum { SETS = sizeof sets / sizeof *sets, COMPONENTS = sizeof components / sizeof *components };
 
 static const scl_plugin *own = &subtle_rows;

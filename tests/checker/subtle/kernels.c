@@ -36,6 +36,7 @@
   X(bell, tilt_far, "the tilt takes column 0 for columns from 8 on")                               \
   X(bell, shift_wrong, "says that K keeps its value under shifts, and reads 1 % of the norm")      \
   X(edge, prepared_first, "with prepared work v begins at the first parameter")                    \
+  X(overlap, terms_repeat, "the slot terms takes the first number of y for all")                   \
   X(bell, width_squared, "the declared width is that of its square beyond 5")
 SUBTLE_FAULTS(subtle_kernels);
 
@@ -224,3 +225,31 @@ SUBTLE(edge, SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = edge_gram),
        SCL_INSTANCE(bell, options),
        SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PREPARE, scl_ability_prepare, .prepare = edge_prepare,
                                .release = edge_release)));
+
+/* ------------------------------------------------------------ overlap: <u, v>, with its terms */
+
+static scl_status overlap_gram(const void *instance, const scl_const_parameters *u,
+                               const scl_const_parameters *v, double *out, ptrdiff_t stride,
+                               scl_error *error) {
+  (void)instance, (void)error;
+  for (size_t i = 0; i < u->count; i++)
+    for (size_t j = 0; j < v->count; j++) {
+      double sum = 0;
+      for (size_t k = 0; k < u->dim; k++)
+        sum += u->weights[(ptrdiff_t)i * u->stride + (ptrdiff_t)k] *
+               v->weights[(ptrdiff_t)j * v->stride + (ptrdiff_t)k];
+      out[(ptrdiff_t)i * stride + (ptrdiff_t)j] = sum;
+    }
+  return SCL_STATUS_OK;
+}
+
+static void overlap_terms(const void *instance, double x, size_t count, const double *y,
+                          double *out) {
+  (void)instance;
+  for (size_t k = 0; k < count; k++)
+    out[k] = x * y[IS(terms_repeat) ? 0 : k];
+}
+
+SUBTLE(overlap,
+       SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = overlap_gram, .terms = overlap_terms),
+       .instance_size = sizeof(scl_base));

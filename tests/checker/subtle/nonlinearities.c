@@ -3,6 +3,7 @@
  * soft: phi(z) = erf(beta z/sqrt2) with bound, Lipschitz constant, smoothing and dual; side:
  * sign(z) with two values, thresholds and codes; wide: z -> (cos z, sin z) by `apply`. */
 #include "subtle.h"
+#include <stdio.h>
 
 #define FAULTS(X)                                                                                  \
   X(soft, beta_small, "a beta below 0.01 is taken as 0.01")                                        \
@@ -41,6 +42,7 @@
   X(side, threshold_ends, "the threshold dual is wrong at 0 and 1")                                \
   X(side, codes_late, "codes of columns from 256 on are 0")                                        \
   X(side, code_dual_nan, "the code dual of variances of 0 is NaN")                                 \
+  X(wide, formula_twice, "the formula in C has sin 2z in place of sin z")                          \
   X(wide, wide_cols, "output 1 of columns from 256 on is output 0")                                \
   X(wide, wide_rows, "rows from 128 on repeat the first ones")                                     \
   X(wide, wide_stride, "the plane stride is that of a packed block from 64 columns on")            \
@@ -260,7 +262,15 @@ static const void *wide_ability(const void *self, const char *id) {
   return IS(harmonic_off) ? &off : &right;
 }
 
-SUBTLE(wide, SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .fan_out = 2, .apply = apply),
+static int wide_formula(const void *self, char *text, size_t size) {
+  (void)self;
+  return snprintf(text, size, "out[0] = cos(z[0]);\nout[1] = sin(%sz[0]);",
+                  IS(formula_twice) ? "2 * " : "");
+}
+
+SUBTLE(wide,
+       SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .fan_out = 2, .apply = apply,
+                        .formula = wide_formula),
        .instance_size = sizeof(scl_base),
        SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = 1)),
        .ability = wide_ability);

@@ -30,7 +30,7 @@ typedef struct subtle_set {
 extern const subtle_set subtle_samplers, subtle_nonlinearities, subtle_kernels, subtle_solvers;
 extern const scl_plugin subtle_rows, subtle_stumps, subtle_turned, subtle_taught, subtle_quick;
 extern const scl_plugin subtle_soft, subtle_side, subtle_wide;
-extern const scl_plugin subtle_bell, subtle_edge;
+extern const scl_plugin subtle_bell, subtle_edge, subtle_overlap;
 extern const scl_plugin subtle_ridge, subtle_idle, subtle_model;
 
 /* Seconds since 1970, and a number that is 0 at the first call of a process alone. */
