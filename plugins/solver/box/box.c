@@ -458,9 +458,8 @@ const scl_plugin scullery_plugin = {
         "rows in float64.\n"
         "Losses of y f are for classification. Converged means that the duality gap is at most\n"
         "`tolerance` of the objective at a = 0 (square: the mean of y^2 / 2; hinge\n"
-        "and exponential: 1; logistic: log 2); info().gap reports the gap. Bounds are for the "
-        "squared loss (f - y)^2, or the\n"
-        "loss named.",
+        "and exponential: 1; logistic: log 2); info().gap reports the gap. Bounds are for the\n"
+        "squared loss (f - y)^2, or the loss named.",
     SCL_SOLVER(.dtypes = SCL_BIT(SCL_DTYPE_FLOAT32) | SCL_BIT(SCL_DTYPE_FLOAT64),
                .solve = box_solve),
     SCL_INSTANCE(box, options),
