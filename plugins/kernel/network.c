@@ -29,6 +29,7 @@ static const scl_option options[] = {
                SCL_POSITIVE),
     SCL_NUMBER(network, bias, "0", "b, the variance of the biases", SCL_NOT_NEGATIVE)};
 
+/* Rows are taken as they are: w scales them from the first layer on. */
 static double scale(const void *self) {
   (void)self;
   return 1;
@@ -49,6 +50,7 @@ static double network_value(const network *self, double cosine, double u, double
   return self->form == FORM_NTK ? tangent : uv;
 }
 
+/* Cosines become values of K. */
 static void finish(const void *self, const scl_pair_row *row, double *cosines) {
   for (size_t j = 0; j < row->count; j++)
     cosines[j] = network_value(self, cosines[j], row->length_u, row->lengths_v[j]);

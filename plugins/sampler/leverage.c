@@ -39,12 +39,14 @@ typedef struct weighing {
   double *q;          /* M */
 } weighing;
 
+/* Parameters are learnt together: one replaced would change the shares of all others. */
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   (void)instance, (void)dim, (void)error;
   out->flags |= SCL_LAYOUT_DEPENDENT;
   return SCL_STATUS_OK;
 }
 
+/* Memory of the call; phi takes most of it, 2 s M numbers. */
 static scl_status weighing_open(weighing *v, scl_error *error) {
   const scl_host *host = v->learning->host;
   const size_t d = v->learning->dim, M = v->count, s = v->rows;
@@ -137,6 +139,7 @@ static void resample(const weighing *v, size_t T, double *numbers) {
   }
 }
 
+/* The state: T rows of w and the factor of its features. */
 static scl_status learn(const void *instance, const scl_learning *rows, scl_state *out,
                         scl_error *error) {
   const leverage *self = instance;
@@ -175,11 +178,13 @@ static const double *state_row(const scl_draw *draw, size_t dim, size_t t) {
   return state->numbers + t * state->cols;
 }
 
+/* A state that is missing, or of other columns or fewer parameters, as from a damaged file. */
 static scl_status bad_state(const void *instance, scl_error *error) {
   return ((const scl_base *)instance)
       ->host->fail(error, SCL_STATUS_BAD_SHAPE, "the parameters learnt do not have this shape");
 }
 
+/* The weights are those that were learnt; only the bias is still drawn, by the host. */
 static scl_status draw_rows(const void *instance, const scl_draw *draw, const scl_parameters *out,
                             scl_error *error) {
   for (size_t t = 0; t < out->count; t++) {
@@ -190,6 +195,7 @@ static scl_status draw_rows(const void *instance, const scl_draw *draw, const sc
   return SCL_STATUS_OK;
 }
 
+/* The factors stand for 1/sqrt(T): equal leverages give just that. */
 static scl_status scales(const void *instance, const scl_draw *draw,
                          const scl_const_parameters *parameters, double *out, scl_error *error) {
   for (size_t t = 0; t < parameters->count; t++) {

@@ -110,6 +110,8 @@ static scl_status shape_of(const void *instance, scl_stage_state *fitted, scl_er
   return SCL_STATUS_OK;
 }
 
+/* One product of matrices, phi on all of it, and the factor 1/sqrt(T). Outputs of phi beyond the
+ * first follow the first T columns, as they do in sc.features{}. */
 static scl_status apply(const void *instance, const scl_stage_state *fitted,
                         const scl_const_block *in, const scl_block *out, scl_error *error) {
   const random_features *self = instance;
