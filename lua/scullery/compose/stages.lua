@@ -224,9 +224,9 @@ stages.relevance = maker("relevance", { seed = { type = "integer", default = 0 }
 
 local count = { type = "integer", low = 1, searchable = true }
 --- sc.agop{ rounds = 5, form = "full" | "diagonal", map = "fourier" | "landmarks", kernel =
---- "gaussian" | "laplacian", T = 300, rows = 4000, seed = 0 }: a stage that learns a metric from the
---- targets by average gradient outer products (recursive feature machines: Radhakrishnan,
---- Beaglehole, Pandit and Belkin 2024). Use it in place of sc.standardize() if few columns matter,
+--- "gaussian" | "laplacian", T = 300, rows = 4000, seed = 0 }: a stage that learns a metric from
+--- the targets by average gradient outer products (recursive feature machines, Radhakrishnan et al.
+--- 2024). Use it in place of sc.standardize() if few columns matter,
 --- or few directions that mix columns, before features with one width for all columns.
 ---
 --- x becomes A (x - mean)/(standard deviation), A A' the mean over the rows of grad f grad f', its

@@ -14,6 +14,8 @@ local target_form = require "scullery.model.target_form"
 local text = require "scullery.compose.text"
 local weights = require "scullery.model.weights"
 
+local LAYER = "random_features" -- the row stage of features that others follow
+
 -- Raises an error if a script set p.fitted to something else.
 local function check_fitted(self)
   local f = rawget(self, "fitted")
@@ -94,6 +96,17 @@ local function add_text(self, i, stage)
   self.text = stage
 end
 
+-- Features that other features follow, as the row stage that they are then.
+local function layer_of(features, i)
+  local inst = features.inst
+  if not inst or instantiation.is_union(features) or inst.K or inst.phi.kind == "kernel"
+    or math.type(features.T) ~= "integer" or component.waiting(inst.p) then
+    error(("pipeline: stage %d, features of %s: the features before take p with widths that are \z
+      numbers, phi, T and seed alone"):format(i, tostring(features)), 5)
+  end
+  return stages.make(LAYER, { p = inst.p, phi = inst.phi, T = features.T, seed = features.seed })
+end
+
 -- Adds stage number i to its field: text, rows, features, after (row stages after the features),
 -- components (sc.pca after them), or solver.
 local function add_stage(self, i, stage)
@@ -102,9 +115,11 @@ local function add_stage(self, i, stage)
   elseif stages.is(stage) then
     add_row_stage(self, i, stage)
   elseif instantiation.is_features(stage) then
-    if self.features or self.solver then
-      error(("pipeline: stage %d: features come once, before the solver"):format(i), 4)
+    if self.solver or self.components or #self.after > 0 then
+      error(("pipeline: stage %d: features come before the solver, and after other features at \z
+        once"):format(i), 4)
     end
+    if self.features then table.insert(self.rows, layer_of(self.features, i)) end
     self.features = stage
   elseif component.is(stage, "solver") then
     if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 4) end
@@ -168,7 +183,8 @@ end
 --- Most row stages may also come after the features, as sc.standardize() or sc.stage.whiten(), but
 --- not sc.add_bias() or those that learn from targets. They then change the features: a column is a
 --- feature. They learn from the same rows as other row stages, in one more pass that makes the
---- features. They cannot follow one-hot features. With a K the solver's penalty is then a'a, and
+--- features. They cannot follow one-hot features. Features may follow features: all but the last are
+--- then the row stage sc.stage.random_features, whose rows the next ones see. With a K the solver's penalty is then a'a, and
 --- there is no p:bound or p:prune. Plugins for row stages: sc.stage.
 ---
 --- block: the number of rows of a block (it does not affect results). allowance: bytes of memory in

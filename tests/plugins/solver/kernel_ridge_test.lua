@@ -429,8 +429,8 @@ function TestKernelRidgeRefuses()
     { sc.solver.kernel_ridge{ kernel = sc.kernel.polynomial{ degree = 30 } } }, x * 1e20, y)
   refuses("no weights", function() return fit({ sc.solver.kernel_ridge{} }, x, y):weights() end)
   local many = 2000000
-  refuses("the fit needs 8 TB of memory", fit, { sc.solver.kernel_ridge{ method = "direct" } }, sc.zeros(many, 1),
-    sc.zeros(many, 1))
+  refuses("the fit needs 8 TB of memory", fit,
+    { sc.solver.kernel_ridge{ method = "direct" } }, sc.zeros(many, 1), sc.zeros(many, 1))
 end
 
 -- ---------------------------------------------------------------- nearest neighbours
