@@ -1,7 +1,8 @@
 -- Few of many columns matter: the error with sc.relevance() and sc.agop{}, with sc.standardize(),
 -- and of features of few columns, as tables in Markdown, with processor seconds. First Friedman's
--- function of 5 columns (Friedman 1991) and 45 idle ones, 2000 rows and noise of variance 1: the root mean square error against the function itself, the mean of three draws. Then sets of
--- salsa, as they are and with 30 idle columns more: 1 - R2 on the test rows. Options are chosen on
+-- function of 5 columns (Friedman 1991) and 45 idle ones, 2000 rows and noise of variance 1: the
+-- root mean square error against the function itself, the mean of three draws. Then sets of salsa,
+-- as they are and with 30 idle columns more: 1 - R2 on the test rows. Options are chosen on
 -- the training rows. It takes some minutes on two cores; sets that are not on this machine are left
 -- out. Arguments: names of sets; "friedman" for the first table.
 local sc = require "scullery"

@@ -56,7 +56,7 @@ end
 
 -- Narrow weights keep what unbounded nonlinearities give finite and their fourth moments small. The
 -- first of these options that a sampler declares is set.
-local narrow = { sigma = 0.3, scale = 0.3, gamma = 0.3 }
+local narrow = { sigma = 0.3, scale = 0.3, gamma = 0.3, width = 3 }
 
 local function text_of(given)
   local parts = {}

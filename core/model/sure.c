@@ -277,7 +277,7 @@ static scl_status bound(const bounding *b, size_t i, size_t j, double *low, doub
   if (rank > n)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "level %.6g takes at least %.0f rows to judge by%s, and there are %zu",
-                    b->level, ceil(b->level / (1 - b->level) - 1e-9),
+                    b->level, ceil(b->level / (1 - b->level) * (1 - 1e-9)),
                     b->group == NULL ? "" : " in the group of a row", n);
   const scl_matrix centres = {.data = b->centres,
                               .rows = 1,

@@ -73,8 +73,8 @@ for _, kind in ipairs(definable) do
   rawset(sc[kind], "define", objects.guarded(kind .. ".define", define[kind]))
 end
 for _, name in ipairs{ "instantiation", "features", "standardize", "minmax", "normalize",
-  "add_bias", "select", "pca", "relevance", "agop", "text", "pipeline", "merge", "compare", "dataset",
-  "kernel_error", "mmd", "hsic", "optimize",
+  "add_bias", "select", "pca", "relevance", "agop", "text", "pipeline", "merge", "compare",
+  "dataset", "kernel_error", "mmd", "hsic", "optimize",
   "profile", "arguments", "publish", "range" } do
   sc[name] = objects.guarded(name, sc[name])
 end

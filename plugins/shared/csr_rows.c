@@ -27,6 +27,7 @@ typedef struct csr_job {
   size_t k;
 } csr_job;
 
+/* Products of the rows of one task with all k columns of a. */
 static scl_status csr_product_task(void *context, size_t task, scl_error *error) {
   const csr_job *job = context;
   const size_t first = task * CSR_TASK,
@@ -95,6 +96,7 @@ static size_t csr_cut(const csr_sums *s, size_t part) {
   return low;
 }
 
+/* The sums of one part, in memory of its own: they are added in the order of parts. */
 static scl_status csr_sums_task(void *context, size_t part, scl_error *error) {
   const csr_sums_job *job = context;
   const csr_sums *s = job->s;

@@ -24,7 +24,7 @@ scl_status risk_open(risk *r, const scl_problem *problem, const loss_choice *cho
 }
 
 double risk_dot(size_t count, const double *x, const double *y) {
-  double sum = 0;
+  double sum = 0; /* in ascending order: the same bits on any machine */
   for (size_t i = 0; i < count; i++)
     sum += x[i] * y[i];
   return sum;
@@ -50,6 +50,7 @@ static scl_status risk_chosen_rows(const void *context, size_t first, size_t cou
   return SCL_STATUS_OK;
 }
 
+/* Losses and slopes of some rows from their scores, without weights. */
 static scl_status risk_at_rows(const risk *r, size_t first, size_t count, const double *f,
                                scl_error *error) {
   return (r->rows == NULL ? risk_chosen_rows : r->rows)(r->rows == NULL ? r : r->context, first,
@@ -79,12 +80,14 @@ scl_status risk_sums(const risk *r, double *value, double *slope_sum, scl_error 
   return row_total(r->problem, r->slopes, n, r->columns, slope_sum, error);
 }
 
+/* One pass over the rows, in which scores become slopes. b: the constants, or NULL. */
 typedef struct risk_pass {
   const risk *risk;
   const double *b;
   double *scores;
 } risk_pass;
 
+/* The scores of a block are kept, and replaced by slopes for the adjoint product. */
 static scl_status risk_turn(void *context, const scl_rows *rows, double *scores, scl_error *error) {
   const risk_pass *pass = context;
   const size_t c = pass->risk->columns;
@@ -97,6 +100,7 @@ static scl_status risk_turn(void *context, const scl_rows *rows, double *scores,
   return SCL_STATUS_OK;
 }
 
+/* One sweep: scores, losses, slopes, and the gradient. */
 scl_status risk_evaluate(const risk *r, const double *x, double *value, double *gradient,
                          double *scores, double *slope_sum, scl_error *error) {
   risk_pass pass = {.risk = r,
@@ -164,6 +168,7 @@ scl_status risk_search(const risk_line *line, double fraction, double start, dou
                ceiling = value + 1e-14 * fabs(value) + risk_noise(line->risk, value);
   *length = 0;
   if (status != SCL_STATUS_OK || !(first < 0)) return status;
+  /* A bracket [low, high] of a zero of the derivative: by secants, and each third try by halves. */
   for (int tries = 0; tries < 60; tries++) {
     status = risk_at(line, t, &here, &derivative, error);
     if (status != SCL_STATUS_OK) return status;

@@ -30,6 +30,7 @@ static scl_status create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* What a fit keeps: the numbers of the columns, all of them where none is given. */
 static scl_status fit(const void *instance, const scl_fitting *fitting, scl_error *error) {
   const select_columns *self = instance;
   const size_t dim = fitting->rows->dim,
@@ -44,6 +45,7 @@ static scl_status fit(const void *instance, const scl_fitting *fitting, scl_erro
   return fitting->put(fitting, "columns", &array, error);
 }
 
+/* Columns of a saved model are checked against the rows that arrive. */
 static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error *error) {
   const scl_host *host = ((const scl_base *)instance)->host;
   const scl_array *array = &fitted->arrays[0];

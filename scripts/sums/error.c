@@ -111,9 +111,9 @@ static int run(size_t most, scl_error *error) {
     const bool two_halves = totals.high != NULL; /* of 128 bits */
     scl_whole_totals_export(&totals, low, two_halves ? high : NULL);
     for (size_t e = 0; e < ENTRIES; e++)
-      whole[e] = (double)(two_halves ? (wide)high[e] * 0x1p64 + (wide)(uint64_t)low[e]
-                                     : (wide)low[e]) *
-                 ldexp(unit * unit, -SCL_BLOCK_SHIFT);
+      whole[e] =
+          (double)(two_halves ? (wide)high[e] * 0x1p64 + (wide)(uint64_t)low[e] : (wide)low[e]) *
+          ldexp(unit * unit, -SCL_BLOCK_SHIFT);
     printf("%zu %.17g %.17g %.17g\n", (k + 1) * BLOCK, error_of(running, exact),
            error_of(node[level], exact), error_of(whole, exact));
     level++;

@@ -6,7 +6,8 @@ local models, support = require "small_models", require "support"
 
 local function printed()
   local text = support.read((os.getenv("SCULLERY_SOURCE") or ".") .. "/docs/models.md")
-  return assert(text:match("```python\n(.-)```"), "docs/models.md prints no Python")
+  return assert(text:match("```python\n(import json, struct, sys.-)```"),
+    "docs/models.md prints no Python")
 end
 
 -- A Python with NumPy, or nil. A sanitizer's environment is not for it.

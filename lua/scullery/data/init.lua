@@ -15,7 +15,8 @@ require "scullery.data.parts" -- methods of the class
 local data = { csv = csv.whole, csv_blocks = csv.blocks,
   rotate = require("scullery.data.images").rotate }
 
-for _, part in ipairs{ numbers, named, any } do
+data.read = any.read
+for _, part in ipairs{ numbers, named } do
   for name, f in pairs(part) do data[name] = f end
 end
 

@@ -86,7 +86,8 @@ local function take_reader(name, given)
   return core.instance("reader", name, mine), rest, declared
 end
 
---- read.columns(path): the names of the columns of a file that a plugin reads; nil where none does.
+--- read.columns(path): the names of the columns of a file that a plugin reads; nil where none
+--- does.
 function read.columns(path)
   local name = core.reader_of(path)
   return name and core.reader_columns(core.instance("reader", name, {}), path) or nil

@@ -166,6 +166,7 @@ local homes = {
 local types = {
   pipeline = { "Pipeline", "scullery.model.pipeline", "scullery.model.pipeline_sums",
     "scullery.model.export", "scullery.model.posterior", "scullery.model.conformal",
+    "scullery.model.scales",
     "scullery.pictures", "scullery.report" },
   dataset = { "Dataset", "scullery.data.dataset", "scullery.data.parts", "scullery.model" },
   features = { "Features", "scullery.compose.features", "scullery.compose.union",

@@ -124,7 +124,7 @@ local function rank_of(level, n, title)
   local rank = math.ceil(level * (n + 1) - 1e-9)
   if rank <= n then return rank end
   error(("%s: level %.6g takes at least %d rows to judge by, and there are %d"):format(title, level,
-    math.ceil(level / (1 - level) - 1e-9), n), 0)
+    math.ceil(level / (1 - level) * (1 - 1e-9)), n), 0)
 end
 
 -- ------------------------------------------------------------ groups

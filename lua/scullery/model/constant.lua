@@ -1,8 +1,8 @@
 --- Whether a fitted model is worse, on the rows that it learnt from, than a constant: the largest
 --- class, or the mean of the targets.
 ---
---- Of many rows a few are predicted first: evenly spaced ones, or the first of a stream. Where these
---- do not show a model that is clearly better, all are (at most ALL, evenly spaced).
+--- Of many rows a few are predicted first: evenly spaced ones, or the first of a stream. Where
+--- these do not show a model that is clearly better, all are (at most ALL, evenly spaced).
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"

@@ -183,9 +183,9 @@ end
 --- Most row stages may also come after the features, as sc.standardize() or sc.stage.whiten(), but
 --- not sc.add_bias() or those that learn from targets. They then change the features: a column is a
 --- feature. They learn from the same rows as other row stages, in one more pass that makes the
---- features. They cannot follow one-hot features. Features may follow features: all but the last are
---- then the row stage sc.stage.random_features, whose rows the next ones see. With a K the solver's penalty is then a'a, and
---- there is no p:bound or p:prune. Plugins for row stages: sc.stage.
+--- features. They cannot follow one-hot features. With a K the solver's penalty is then a'a, and
+--- there is no p:bound or p:prune. Features may follow features: all but the last are then the row
+--- stage sc.stage.random_features, whose rows the next ones see. Plugins for row stages: sc.stage.
 ---
 --- block: the number of rows of a block (it does not affect results). allowance: bytes of memory in
 --- which solvers with many passes cache blocks of features (1.5e9, and at most half of the free

@@ -14,7 +14,7 @@ local objects = require "scullery.base.objects"
 local posterior = require "scullery.model.posterior"
 local recipe = require "scullery.model.recipe"
 
-local scales = {}
+local Pipeline, scales = recipe.class, {}
 
 local rules = options.declare("pipeline:learn_scales", {
   steps = { type = "integer", low = 1, default = 30 },
@@ -137,7 +137,7 @@ end
 --- on. Second: { scale of each part, the largest 1, lambda =, loss = the mean squared leave-one-out
 --- error, before = that at the first scales }. Widths that are not given are those that p:fit
 --- takes. ds: of more than `rows` rows a sample is used. A part of no use gets a scale near 0.
-function recipe.class:learn_scales(ds, given)
+function Pipeline:learn_scales(ds, given)
   return objects.call("pipeline:learn_scales", learn, self, ds, given)
 end
 

@@ -27,7 +27,8 @@ local sums = {}
 -- instruction_set: the processor's instruction set with which the features were computed, because
 -- their last bits depend on it; open: rows of a block that is not full (open_block.lua).
 local Sums = objects.class("sums", { example = "s",
-  fields = "pipeline model handle parts rows forgotten partial folds fold_seed instruction_set open",
+  fields = "pipeline model handle parts rows forgotten partial folds fold_seed instruction_set \z
+    open",
   hidden = "handle model open" })
 sums.class = Sums
 
@@ -335,7 +336,8 @@ function sums.decode(p, saved, said)
   local good = type(said) == "table" and whole(said.rows, 1) and whole(said.forgotten, 0)
     and (said.partial == nil or said.partial == true) and parts.check(said.parts)
     and are_folds(said.folds, info.folds, said.rows)
-    and (said.fold_seed == nil or math.type(said.fold_seed) == "integer") and type(said.instruction_set) == "string"
+    and (said.fold_seed == nil or math.type(said.fold_seed) == "integer")
+    and type(said.instruction_set) == "string"
     and open_block.valid(said.open, f)
   if not good then error("the description of its sums is not valid", 0) end
   if info.printed and info.fingerprints ~= said.rows then
@@ -344,7 +346,8 @@ function sums.decode(p, saved, said)
   end
   return sums.new{ pipeline = automatic.as_fitted(p):clone(), handle = handle, rows = said.rows,
     forgotten = said.forgotten, parts = said.parts, partial = said.partial, folds = said.folds,
-    fold_seed = said.fold_seed, open = said.open, instruction_set = said.instruction_set, model = f }
+    fold_seed = said.fold_seed, open = said.open, instruction_set = said.instruction_set,
+    model = f }
 end
 
 --- sums.without_solution(s): its model as a fitted pipeline, with zeros as weights, for a file.

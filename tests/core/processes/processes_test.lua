@@ -29,7 +29,7 @@ local function fails(words, count, code)
   return out, err
 end
 
--- Numbers of processes that must give the bits of one: one of them where a sanitizer makes all slow.
+-- Numbers of processes that must give the bits of one: one where a sanitizer makes all slow.
 local function counts(...) return ipairs(support.sanitized and { 3 } or { ... }) end
 
 local fit = [[

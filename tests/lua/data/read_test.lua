@@ -68,7 +68,8 @@ function TestFormats()
   fails({ "this is a folder" }, sc.data.read, "/tmp")
   fails({ "standard input" }, sc.data.read, "-")
   fails({ "takes a path" }, sc.data.read, 7)
-  fails({ "option 'query' is for a database" }, sc.data.read, source .. "/README.md", { query = "select 1" })
+  fails({ "option 'query' is for a database" }, sc.data.read, source .. "/README.md",
+    { query = "select 1" })
 end
 
 -- ---------------------------------------------------------------- databases

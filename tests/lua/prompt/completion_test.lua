@@ -133,8 +133,8 @@ end
 
 function TestCompletion:test_kinds_of_pictures_in_quotes()
   environment.p = sc.pipeline{ sc.standardize() }
-  local all = { "bands", "calibration", "coefficients", "confusion", "dependence", "importance", "lift",
-    "pr", "residuals", "roc" }
+  local all = { "bands", "calibration", "coefficients", "confusion", "dependence", "importance",
+    "lift", "pr", "residuals", "roc" }
   lu.assertEquals(at 'p:plot("', all)
   lu.assertEquals(one 'p:plot "res', "residuals")
   lu.assertEquals(at 'unknown:plot("', all)

@@ -6,7 +6,6 @@ local fails = dofile("tests/helpers/support.lua").fails
 
 local path = os.tmpname()
 local X = sc.randn{ 8, 3, seed = 1 }
-local targets = X:column(1):copy()
 local gaussian, relu, arccos = sc.sampler.gaussian, sc.nonlinearity.relu, sc.nonlinearity.arccos
 
 local function staged(given, rows)
