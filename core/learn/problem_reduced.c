@@ -148,6 +148,7 @@ bool scl_problem_is_reducible(const scl_training *training, const scl_instance *
                               const scl_problem *problem, const double *values, size_t count) {
   scl_penalty penalty;
   return training->way->has_codes && training->flow.dtype != SCL_DTYPE_FLOAT32 &&
+         training->flow.pilot == NULL && /* which has the coordinates of the features */
          scl_solver_shrinks(solver, &penalty) &&
          (penalty != SCL_PENALTY_RKHS || problem->has_kernel) &&
          scl_solver_needs_normal_alone(solver, problem, values, count,

@@ -35,8 +35,7 @@ typedef struct scl_flow {
   const double
       *weights; /* for each row of the source its weight, finite and at least 0, or NULL: all 1 */
   /* Subtracted from the dense features (D numbers) and from the targets (c), or NULL: nothing
-   * (pilot_means.h). Not with bits or sparse features, nor with features by the values of
-   * columns. */
+   * (pilot_means.h). Not with bits or sparse features. */
   const double *pilot, *target_pilot;
   /* D powers of two of about the size of the dense features less `pilot`, for the grid of their
    * sums (block_sums.h), or NULL: not learnt (scl_pilot_units). fixed_unit: those of other sums,

@@ -27,7 +27,7 @@ scl_status scl_level_rows_create(const scl_flow *flow, scl_level_rows **out, scl
   *out = NULL;
   if (flow->map == NULL || flow->pilot != NULL || flow->count > 0 || scl_flow_is_sparse(flow))
     return SCL_STATUS_OK;
-  SCL_TRY(scl_levels_create(flow->map, &levels, error));
+  SCL_TRY(scl_levels_create(flow->map, NULL, &levels, error));
   if (levels == NULL) return SCL_STATUS_OK;
   scl_level_rows *rows = scl_allocate_zero(sizeof *rows);
   const size_t places = scl_flow_block_rows(flow) * levels->n_columns;

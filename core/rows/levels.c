@@ -36,7 +36,8 @@ static void sort_features(scl_levels *levels, const int32_t *columns, size_t *st
   }
 }
 
-scl_status scl_levels_create(const scl_map *map, scl_levels **out, scl_error *error) {
+scl_status scl_levels_create(const scl_map *map, const double *pilot, scl_levels **out,
+                             scl_error *error) {
   const int32_t *columns = scl_map_columns(map);
   const size_t features = scl_map_features(map), dim = scl_map_dim(map);
   *out = NULL;
@@ -46,6 +47,7 @@ scl_status scl_levels_create(const scl_map *map, scl_levels **out, scl_error *er
   size_t *start = scl_allocate_array(dim + 1, sizeof *start);
   if (levels != NULL) {
     *levels = (scl_levels){.map = map,
+                           .pilot = pilot,
                            .features = features,
                            .dim = dim,
                            .most = scl_max(TABLE_NUMBERS / (features + 1), 2)};
@@ -166,6 +168,13 @@ size_t scl_levels_due(const scl_levels *levels) {
   return due;
 }
 
+/* Subtract the pilot from feature t of a row, which is number i of phi, with the rounding of
+ * scl_flow_subtract_pilot. */
+static inline void subtract_pilot(const scl_levels *levels, void *phi, size_t i, size_t t) {
+  const scl_dtype dtype = scl_map_dtype(levels->map);
+  scl_set_number(phi, dtype, i, scl_number(phi, dtype, i) - levels->pilot[t]);
+}
+
 /* Set levels->table for `most` levels: apply the map to rows of which row l has the l-th level of
  * every column (or its last), and the numbers of `row` in all other columns. */
 static scl_status fill_table(scl_levels *levels, size_t most, const void *row, scl_error *error) {
@@ -189,6 +198,8 @@ static scl_status fill_table(scl_levels *levels, size_t most, const void *row, s
   if (status == SCL_STATUS_OK)
     status = scl_map_apply(levels->map, x, (ptrdiff_t)d, most, phi, (ptrdiff_t)features, error);
   if (status == SCL_STATUS_OK) {
+    for (size_t i = 0; levels->pilot != NULL && i < most * features; i++)
+      subtract_pilot(levels, phi, i, i % features);
     for (size_t i = 0; i < most * features; i++)
       table[i] = scl_number(phi, dtype, i);
     scl_release(levels->table);
@@ -269,6 +280,16 @@ static void code_chunk(void *context, size_t index) {
   if (!(wide ? code_chunk_f64 : code_chunk_f32)(job, first, end)) atomic_store(&job->unknown, true);
 }
 
+/* A task of the pool: subtract the pilot from the features of wide columns. */
+static void subtract_chunk(void *context, size_t index) {
+  const coding *job = context;
+  const scl_levels *levels = job->levels;
+  const size_t first = index * CHUNK_ROWS, end = scl_min(first + CHUNK_ROWS, job->count);
+  for (size_t i = first; i < end; i++)
+    for (size_t k = 0; k < levels->direct; k++)
+      subtract_pilot(levels, job->z, i * (size_t)job->z_stride + 1 + k, levels->wide[k]);
+}
+
 scl_status scl_levels_code(const scl_levels *levels, const void *x, ptrdiff_t x_stride,
                            size_t count, void *z, ptrdiff_t z_stride, bool *known,
                            scl_error *error) {
@@ -277,8 +298,11 @@ scl_status scl_levels_code(const scl_levels *levels, const void *x, ptrdiff_t x_
   scl_pool_run((count + CHUNK_ROWS - 1) / CHUNK_ROWS, code_chunk, &job);
   *known = !atomic_load(&job.unknown);
   if (!*known || levels->some == NULL) return SCL_STATUS_OK;
-  return scl_map_apply(levels->some, x, x_stride, count, scl_at_mutable(z, dtype, 1), z_stride,
-                       error);
+  SCL_TRY(scl_map_apply(levels->some, x, x_stride, count, scl_at_mutable(z, dtype, 1), z_stride,
+                        error));
+  if (levels->pilot != NULL)
+    scl_pool_run((count + CHUNK_ROWS - 1) / CHUNK_ROWS, subtract_chunk, &job);
+  return SCL_STATUS_OK;
 }
 
 /* ------------------------------------------------------------ finding */

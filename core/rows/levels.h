@@ -22,6 +22,7 @@ typedef struct scl_level_column {
 
 typedef struct scl_levels {
   const scl_map *map;
+  const double *pilot;                            /* of scl_levels_create */
   size_t features, dim, n_columns, codes, direct; /* codes: numbers in z */
   size_t most;                                    /* levels of a column */
   scl_level_column *column;
@@ -37,8 +38,10 @@ typedef struct scl_levels {
   size_t table_levels;
 } scl_levels;
 
-/* NULL where the map's features do not each read one column. */
-scl_status scl_levels_create(const scl_map *map, scl_levels **out, scl_error *error);
+/* NULL where the map's features do not each read one column. pilot: what is subtracted from the
+ * features (scl_flow.pilot) in z and in the table, borrowed until the levels are destroyed. */
+scl_status scl_levels_create(const scl_map *map, const double *pilot, scl_levels **out,
+                             scl_error *error);
 void scl_levels_destroy(scl_levels *levels);
 
 /* z (count x z_stride, in the map's dtype) = codes of rows; z_stride >= codes, and the columns

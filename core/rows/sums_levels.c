@@ -30,8 +30,11 @@ static atomic_bool refused;
 void scl_ways_use_levels(bool use) { refused = !use; }
 bool scl_ways_levels_used(void) { return !refused; }
 
+/* Sums that are kept (fingerprints), or are joined to others (fixed units), have to be exact where
+ * pilot means make `dense` claim them. */
 static bool levels_claims(const scl_flow *flow) {
-  return !refused && flow->map != NULL && flow->pilot == NULL && flow->count == 0 &&
+  const bool kept = flow->prints != NULL || flow->fixed_unit;
+  return !refused && flow->map != NULL && !(kept && flow->pilot != NULL) && flow->count == 0 &&
          scl_map_columns(flow->map) != NULL && !scl_flow_is_sparse(flow);
 }
 
@@ -41,7 +44,7 @@ static scl_status levels_open(scl_summing *s, scl_error *error) {
   if (sums == NULL) return scl_fail_memory(error, sizeof *sums, "sums by levels");
   sums->flow = s->flow;
   s->walked.late = true;
-  return scl_levels_create(s->flow->map, &sums->levels, error);
+  return scl_levels_create(s->flow->map, s->flow->pilot, &sums->levels, error);
 }
 
 static void levels_close(scl_summing *s) {

@@ -164,10 +164,10 @@ end
 
 -- For each data set: its rows, the options of the solver, and whether columns are standardised.
 local machines = {
-  adult = function() return bits.rows("adult"):subset(1, 8000), {}, true end,
-  mnist17 = function() return (named.load("mnist17"):parts()), { gamma = 0.02 } end,
+  adult = function() return bits.rows("adult"):subset(1, 8000), { C = 1 }, true end,
+  mnist17 = function() return (named.load("mnist17"):parts()), { C = 1, gamma = 0.02 } end,
   letter = function()
-    return (named.load("letter"):split{ test = 0.25, seed = 0 }), {}, true
+    return (named.load("letter"):split{ test = 0.25, seed = 0 }), { C = 1 }, true
   end,
 }
 

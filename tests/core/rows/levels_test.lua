@@ -245,6 +245,33 @@ function TestConstantColumns()
   check("constant", features, dataset(Z, target(rows(50, 3, 1), 2)), 1e-9)
 end
 
+-- Features whose means are far from 0, of columns of few values and of many, less their pilot
+-- means: the sums by values are those of the features, and what a lasso learns is the same.
+function TestPilotMeans()
+  local Z = rows(n, 8, 1)
+  for i = 1, n do
+    Z:set(i, 1, 1)
+    Z:set(i, 2, Z:get(i, 2) + 1000)
+    Z:set(i, 5, Z:get(i, 5) + 1000)
+  end
+  local data = dataset(Z, target(Z, 7))
+  local features = sc.features{ p = sc.sampler.threshold{ sigma = 1 },
+    phi = sc.nonlinearity.relu(), T = 200, seed = 4 }
+  for _, solver in ipairs{ sc.solver.lasso{ lambda = 1e-3, intercept = true, tolerance = 1e-10 },
+    sc.solver.ridge{ lambda = 1e-2, intercept = true } } do
+    local fits = {}
+    for i, levels in ipairs{ true, false } do
+      core.levels(levels)
+      fits[i] = sc.pipeline{ features, solver, block = 100 }:fit(data)
+      lu.assertNotNil(fits[i].fitted.pilot)
+    end
+    core.levels(true)
+    lu.assertTrue(gap(fits[1]:decision(Z), fits[2]:decision(Z)) < 1e-6, tostring(solver))
+    -- not the same way: the sums are rounded otherwise
+    lu.assertFalse(fits[1]:weights() == fits[2]:weights())
+  end
+end
+
 -- One column of many values: a table of values x features would be far larger than the rows.
 function TestTablesStaySmall()
   local rows_of, T = 3000, 4000
