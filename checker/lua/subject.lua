@@ -203,9 +203,12 @@ function subject.is_independent(sampler)
     and not subject.offers(sampler, "scullery.pool/1")
 end
 
+--- subject.learns(sampler): whether it learns its parameters from rows.
+function subject.learns(sampler) return core.learns(instance(sampler)) end
+
 --- subject.takes_any_T(sampler): whether any T may be asked for, whatever the rows.
 function subject.takes_any_T(sampler)
-  return subject.layout(sampler, 4).count == 0 and not core.learns(instance(sampler))
+  return subject.layout(sampler, 4).count == 0 and not subject.learns(sampler)
 end
 
 --- subject.T(sampler, T): T to ask for: left out where the sampler says it.

@@ -49,7 +49,7 @@ local made = kinds[kind]
 local ds = made[2] and sc.dataset{ X = X, y = classes(made[2]), task = "classification" }
   or sc.dataset{ X = X, y = y }
 local p = sc.pipeline(made[1])
-p:fit(ds, { checkpoint = path ~= "none" and path or nil, every = 0 })
+p:fit(ds, path ~= "none" and { checkpoint = path, every = 0 } or nil)
 local Z, file = p:decision(sc.randn{ 50, 8, seed = 7 }), assert(io.open(out, "w"))
 for i = 1, 50 do for j = 1, Z:cols() do file:write(("%a\n"):format(Z:get(i, j))) end end
 file:close()

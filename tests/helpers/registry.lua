@@ -36,12 +36,19 @@ local function text_of(given)
   return #parts > 0 and "{" .. table.concat(parts, ", ") .. "}" or ""
 end
 
+-- Whether weights are known only after a fit: no instantiation has a kernel, or an expectation.
+local function is_learnt(one)
+  local component = one:variants()[1].component
+  return one.kind == "sampler" and subject.learns(component)
+    and subject.layout(component, registry.d).space == "dense"
+end
+
 for _, entry in ipairs(sc.plugin.list()) do
   if registry[entry.kind] then
     local one = subject.list(entry.kind .. "." .. entry.name)[1]
     one.more = registry.more[one.title]
     for i, variant in ipairs(one:variants()) do
-      if i == 1 or not registry.sanitized then
+      if (i == 1 or not registry.sanitized) and not is_learnt(one) then
         table.insert(registry[entry.kind], { component = variant.component, name = entry.name,
           label = entry.name .. text_of(variant.asked), plain = i == 1 })
       end

@@ -131,8 +131,15 @@ local function check_grids(t, draw, _, law, room)
   for j = 1, d do
     local shares = {}
     for i = 1, room.count do shares[i] = weights:get(i, d + j) / weights:get(i, j) end
-    statistics.check_moments(t, ("pitch %d"):format(j - 1),
-      numbers_of(weights, j, law.mean[j], law.scale[j]), 1, d)
+    if law.scale[j] > 0 then
+      statistics.check_moments(t, ("pitch %d"):format(j - 1),
+        numbers_of(weights, j, law.mean[j], law.scale[j]), 1, d)
+    else -- a fixed pitch
+      for i = 1, room.count do
+        t:expect(weights:get(i, j) == law.mean[j], "pitch %d of parameter %d is %g, and the law says \z
+          %g for all", j - 1, i - 1, weights:get(i, j), law.mean[j])
+      end
+    end
     statistics.check_distribution(t, ("shift over pitch %d"):format(j - 1), shares,
       function(x) return math.min(1, math.max(0, x)) end, d)
   end

@@ -523,10 +523,14 @@ static void get_model(const void *self, model_reader *r, size_t features, size_t
   m->left = models_get_places(r, "stumps.left", &m->count, 0, classes);
   m->right = models_get_places(r, "stumps.right", &m->count, 0, classes);
   m->weight = models_get(r, "stumps.weight", SCL_DTYPE_FLOAT64, &m->count, 0);
-  m->low = models_get_optional(r, "stumps.low", m->count * classes);
-  if (m->low == NULL) return;
+  /* Of the form "real" alone, and then both. */
   size_t sides = m->count * classes;
-  m->high = models_get(r, "stumps.high", SCL_DTYPE_FLOAT64, &sides, 0);
+  m->low = models_get_optional(r, "stumps.low", sides);
+  m->high = models_get_optional(r, "stumps.high", sides);
+  if (r->status == SCL_STATUS_OK && (m->low == NULL) != (m->high == NULL))
+    r->status = r->host->fail(r->error, SCL_STATUS_BAD_DATA,
+                              "the model has one of 'stumps.low' and 'stumps.high', and both belong "
+                              "together");
 }
 MODELS_LOAD(ensemble)
 

@@ -188,7 +188,7 @@ function TestStagesAreLearntByParts()
           weights = weights },
           sc.data.rows{ n = 50000, d = 4, task = "regression", read = ask } } do
         local p = sc.pipeline{ stage(), sc.features{ p = sc.sampler.gaussian(),
-          phi = sc.nonlinearity.fourier(), T = 5, seed = 1 }, sc.solver.ridge{ lambda = 1e-3 } }
+          phi = sc.nonlinearity.fourier(), T = 40, seed = 1 }, sc.solver.ridge{ lambda = 1e-5 } }
         local scores = p:fit(ds):decision(X:slice(1, 9))
         for k = 1, 9 do print(("%a"):format(scores:get(k, 1))) end
       end
