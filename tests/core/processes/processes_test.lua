@@ -92,7 +92,7 @@ function TestSharedTilesTakeLessMemory()
     local core = require "scullery.core"
     local p = sc.pipeline{ map(2500), sc.solver.ridge{ lambda = 1e-3, form = "primal" } }
     core.memory(true)
-    p:fit(sc.dataset{ X = X:slice(1, 600), y = X:slice(1, 600, 1, 1) }, { tiles = %s })
+    p:fit(sc.dataset{ X = X:slice(1, 300), y = X:slice(1, 300, 1, 1) }, { tiles = %s })
     local _, peak = core.memory()
     print(peak)]]
   local function peak(tiles) return tonumber(succeeds(3, code:format(tiles))) end
@@ -187,7 +187,7 @@ function TestStagesAreLearntByParts()
       for _, ds in ipairs{ sc.dataset{ X = X, y = X:column(1), task = "regression",
           weights = weights },
           sc.data.rows{ n = 50000, d = 4, task = "regression", read = ask } } do
-        local p = sc.pipeline{ stage(), sc.features{ p = sc.sampler.gaussian(),
+        local p = sc.pipeline{ stage(), sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
           phi = sc.nonlinearity.fourier(), T = 40, seed = 1 }, sc.solver.ridge{ lambda = 1e-5 } }
         local scores = p:fit(ds):decision(X:slice(1, 9))
         for k = 1, 9 do print(("%a"):format(scores:get(k, 1))) end
