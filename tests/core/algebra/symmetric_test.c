@@ -256,7 +256,7 @@ static void test_float32_blocks(void) {
   scl_symmetric_destroy(a);
 }
 
-/* More rows than the products make at once: the rows of a stride of 0 are all the same row. */
+/* More rows than the products make at once, all the same row. */
 static void test_rows_in_parts(void) {
   enum { N = 72 };
   double row[N];
@@ -266,8 +266,13 @@ static void test_rows_in_parts(void) {
     row[j] = (double)(j + 1);
   expect(scl_symmetric_create(N, &a, &error) == SCL_STATUS_OK, "create", 0, 1);
   const size_t most = scl_symmetric_part_rows(a, SCL_DTYPE_FLOAT64), rows = 2 * most + 7;
-  expect(scl_symmetric_accumulate(a, SCL_DTYPE_FLOAT64, row, 0, rows, &error) == SCL_STATUS_OK,
+  double *phi = scl_allocate_array(rows, sizeof row);
+  expect(phi != NULL, "memory", 0, 1);
+  for (size_t k = 0; k < rows; k++)
+    memcpy(phi + k * N, row, sizeof row);
+  expect(scl_symmetric_accumulate(a, SCL_DTYPE_FLOAT64, phi, N, rows, &error) == SCL_STATUS_OK,
          "accumulate", 0, 1);
+  scl_release(phi);
   for (size_t i = 0; i < N; i++)
     for (size_t j = 0; j <= i; j++)
       expect(scl_symmetric_get(a, i, j) == (double)rows * row[i] * row[j], "Phi'Phi in parts",

@@ -363,7 +363,7 @@ function TestRefusals:test_orders()
   fails({ "pipeline", "normalize()", "pca{k = 2}", "last" }, sc.pipeline,
     { f, sc.pca{ k = 2 }, sc.normalize() })
   fails({ "pipeline", "components of features" }, sc.pipeline, { f, sc.pca{ k = 2 }, ridge })
-  fails({ "pipeline", "features come once" }, sc.pipeline, { f, sc.standardize(), f })
+  fails({ "pipeline", "features come before the solver" }, sc.pipeline, { f, sc.standardize(), f })
 end
 
 function TestRefusals:test_columns()
