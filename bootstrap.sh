@@ -139,7 +139,8 @@ fuzz() {
 # Packages of npm that read or write what the tests compare with, in build-npm/. SCULLERY_ONNXRUNTIME is where the test of ONNX looks.
 install_node_packages() {
   mkdir -p build-npm
-  (cd build-npm && ONNXRUNTIME_NODE_INSTALL=skip npm install --silent --no-fund --no-audit "${node_packages[@]}" >/dev/null) ||
+  (cd build-npm && { npm ls "${node_packages[@]}" >/dev/null 2>&1 || ONNXRUNTIME_NODE_INSTALL=skip \
+    npm install --silent --no-fund --no-audit --fetch-retries=1 --fetch-retry-mintimeout=2000 "${node_packages[@]}" >/dev/null; }) ||
     say "without ${node_packages[*]} of npm, some tests of files for other programs are skipped"
   export SCULLERY_ONNXRUNTIME=$PWD/build-npm
 }

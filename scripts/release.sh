@@ -93,6 +93,7 @@ say "the rock's source"
 
 mkdir -p "$out"
 cp "$scratch"/first/files/* "$out"
-(cd "$out" && sha256sum -- *"$version"* >SHA256SUMS && sha256sum --quiet -c SHA256SUMS)
+(cd "$scratch/first/files" && sha256sum -- *) >"$out/SHA256SUMS"
+(cd "$out" && sha256sum --quiet -c SHA256SUMS)
 say "in $out:"
 cat "$out/SHA256SUMS"

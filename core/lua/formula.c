@@ -1,5 +1,5 @@
 /* scullery.core: fitted parts as text of C, for files that predict without this library.
- * lua/scullery/model/export.lua composes them. */
+ * lua/scullery/model/export composes them. */
 #include "plugin/formula.h"
 #include "data/number.h"
 #include "lua/handle.h"

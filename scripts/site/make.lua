@@ -1,6 +1,6 @@
 --- The documentation as a static site: build/scullery scripts/site/make.lua REFERENCE FOLDER, or
 --- cmake --build build --target site. Needs pandoc. REFERENCE is the folder with the pages that the
---- build makes (build/share/doc/scullery/reference); FOLDER is replaced.
+--- build makes (build/share/doc/scullery/reference); FOLDER is new, or a site, which is replaced.
 ---
 --- README.md becomes index.html. It, the pages of docs/ and what they link to keep their places in
 --- the tree: Markdown and notebooks become HTML, sources pages of code, pictures are copied.
@@ -124,9 +124,14 @@ if not os.execute "command -v pandoc >/dev/null" then
   error("pandoc is not here: apt-get install pandoc", 0)
 end
 source, reference, out = absolute(source), absolute(reference), absolute(out)
+if os.execute(("test -e %s"):format(quote(out))) and not places.exists(out .. "/site.css") then
+  error(("%s would be replaced, and holds no site: name another folder"):format(out), 0)
+end
 local scratch = os.tmpname()
 os.remove(scratch)
 run("rm -rf %s && mkdir -p %s/docs %s", quote(out), quote(out), quote(scratch))
+run("cp %s/scripts/site/site.css %s/scripts/site/site.js %s", quote(source), quote(source),
+  quote(out))
 write_report(out .. "/docs/example_report.html")
 local pages, first = listed(), { "README.md" }
 for _, page in ipairs(pages) do first[#first + 1] = page[1] end
@@ -134,7 +139,5 @@ local list = reached(first)
 for _, place in ipairs(list) do convert(pages, place, scratch) end
 core.write_text(out .. "/search_index.js",
   "const SECTIONS = [\n" .. read(scratch .. "/index") .. "];\n")
-run("cp %s/scripts/site/site.css %s/scripts/site/site.js %s", quote(source), quote(source),
-  quote(out))
 run("rm -rf %s", quote(scratch))
 print(("%d files, from %s/index.html on"):format(#list + 4, out))

@@ -40,10 +40,15 @@ end
 function TestSite()
   lu.skipIf(shell "command -v pandoc" ~= 0, "there is no pandoc")
   support.in_folder(function(folder)
+    local function make(to)
+      return support.scullery(("%s %s %s"):format(quote(source .. "/scripts/site/make.lua"),
+        quote(build .. "/share/doc/scullery/reference"), quote(to)))
+    end
     local site = folder .. "/site"
-    local status, _, err = support.scullery(("%s %s %s"):format(
-      quote(source .. "/scripts/site/make.lua"),
-      quote(build .. "/share/doc/scullery/reference"), quote(site)))
+    local status, _, err = make(folder) -- which is no site
+    lu.assertNotEquals(status, 0)
+    lu.assertStrContains(err, "name another folder")
+    status, _, err = make(site)
     lu.assertEquals({ status, err }, { 0, "" })
     lu.assertEquals(dead_links(site), {})
     if browser.name() then

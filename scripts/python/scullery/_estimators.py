@@ -54,6 +54,11 @@ def _are_indicators(y):
     return y.ndim == 2 and y.shape[1] > 1 and type_of_target(y) == "multilabel-indicator"
 
 
+def _indicators(y):
+    """Multi-label targets as numbers, a column for each label."""
+    return (y.toarray() if hasattr(y, "toarray") else np.asarray(y)).astype(float)
+
+
 class _Base(BaseEstimator):
     """What the estimators share."""
 
@@ -286,8 +291,7 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
         if self.probability:
             raise ValueError("probability=True is for targets of one column")
         self.classes_ = self._places = np.arange(y.shape[1])
-        y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
-        return self._learn(X, library.INDICATORS, y.astype(float), sample_weight, 0)
+        return self._learn(X, library.INDICATORS, _indicators(y), sample_weight, 0)
 
     def _more_tags(self):
         return {"multilabel": True}
@@ -359,7 +363,7 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
         """
         check_is_fitted(self)
         if self._several:
-            return self._importance(X, library.INDICATORS, np.asarray(y, dtype=float))
+            return self._importance(X, library.INDICATORS, _indicators(y))
         places = np.searchsorted(self.classes_, y)
         known = self.classes_[np.minimum(places, len(self.classes_) - 1)] == np.asarray(y)
         if not known.all():

@@ -135,6 +135,8 @@ class Numbers(unittest.TestCase):
             self.assertEqual(model.importance(X, labels)[0].shape, (4,))
         again = RandomFeatureClassifier(50, random_state=0, pipeline=pipeline)
         self.assertTrue((again.fit(X, sp.csr_matrix(labels)).predict(X) == said).all())
+        np.testing.assert_array_equal(again.importance(X, sp.csr_matrix(labels)),
+                                      again.importance(X, labels))
 
     def test_probabilities(self):
         model = classifier(probability=True).fit(X, WORDS)

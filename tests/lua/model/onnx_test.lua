@@ -110,8 +110,10 @@ function TestStatements()
     ["1 2"] = "2 where the end belongs" } do
     lu.assertErrorMsgContains(words, value, text)
   end
-  lu.assertErrorMsgContains("too many steps", statements.run,
-    "int k; for (k = 0; k < 1; k += 0) { k = 0; }", g, {})
+  for _, body in ipairs{ "{ k = 0; }", "k = 0;", "{}" } do
+    lu.assertErrorMsgContains("too many steps", statements.run,
+      "int k; for (k = 0; k < 1; k += 0) " .. body, g, {})
+  end
   lu.assertErrorMsgContains("depends on the row", statements.run, "if (z > 0) z = 1;", g,
     { z = g:input("z", { 1, 1 }) })
 end

@@ -85,12 +85,18 @@ function Graph:constant(type, sizes, numbers)
   return made
 end
 
---- graph:matrix(matrix, float32): its numbers as a constant; of float32 stored as such.
-function Graph:matrix(matrix, float32)
-  self.numbers = self.numbers + matrix:rows() * matrix:cols()
-  if self.numbers > MOST then
+--- graph:check_room(count): an error where so many numbers more are too many.
+function Graph:check_room(count)
+  if self.numbers + count > MOST then
     fail("a file of ONNX would have more than %.0f numbers; p:save writes models of any size", MOST)
   end
+end
+
+--- graph:matrix(matrix, float32): its numbers as a constant; of float32 stored as such.
+function Graph:matrix(matrix, float32)
+  local count = matrix:rows() * matrix:cols()
+  self:check_room(count)
+  self.numbers = self.numbers + count
   local sizes, numbers = { matrix:rows(), matrix:cols() },
     bytes(9, core.number_bytes(matrix, float32 and "float32" or "float64"))
   if not float32 then return self:constant(DOUBLE, sizes, numbers) end

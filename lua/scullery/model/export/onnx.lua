@@ -37,6 +37,7 @@ end
 -- Columns and weights of each parameter, unused places with column 0, as rows with zeros.
 function spaces.sparse(g, x, W, about)
   local slots = (W:cols() - about.bias) // 2
+  g:check_room(W:rows() * about.dim)
   local rows = core.zeros(W:rows(), about.dim)
   for i = 1, W:rows() do
     for k = 1, slots do
@@ -134,7 +135,8 @@ local function label(g, f, scores)
   end
   local whole, texts = true, {}
   for k, one in ipairs(f.classes) do
-    whole, texts[k] = whole and math.tointeger(one) ~= nil, tostring(one)
+    -- a text such as "007" is none
+    whole, texts[k] = whole and math.type(one) and math.tointeger(one), tostring(one)
   end
   local labels = whole and g:integers(f.classes) or g:texts(texts)
   g:output("label", g:node("Gather", { labels, place }, { axis = 0 }),

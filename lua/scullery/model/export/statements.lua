@@ -7,7 +7,7 @@
 --- integer where C has an int), a tensor of the graph, or a table of values from 0 (an array).
 local fail = require "scullery.base.fail"
 
-local MOST = 100000 -- statements carried out
+local MOST = 100000 -- statements and rounds of loops
 
 -- ------------------------------------------------------------ tokens
 
@@ -204,6 +204,11 @@ function Parser:declaration(type)
   return function(v) for _, one in ipairs(list) do one(v) end end
 end
 
+function Parser:count_step()
+  self.count = self.count + 1
+  if self.count > MOST then fail("the formula %s takes too many steps", self.text) end
+end
+
 local function truth(self, value)
   if type(value) == "number" then return value ~= 0 end
   return fail("the formula %s has a loop or a case that depends on the row", self.text)
@@ -221,6 +226,7 @@ function Parser:loop()
   return function(v)
     first(v)
     while truth(self, condition(v)) do
+      self:count_step()
       body(v)
       step(v)
     end
@@ -242,8 +248,7 @@ function Parser:block(last)
   while not self:take(last) do list[#list + 1] = self:statement() end
   return function(v)
     for _, one in ipairs(list) do
-      self.count = self.count + 1
-      if self.count > MOST then fail("the formula %s takes too many steps", self.text) end
+      self:count_step()
       one(v)
     end
   end
