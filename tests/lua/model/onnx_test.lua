@@ -81,6 +81,15 @@ function TestWholeLabels()
   for i, label in ipairs(labels) do lu.assertEquals(label, wanted:get(i, 1)) end
 end
 
+-- Texts of digits stay texts.
+function TestLabelsOfDigits()
+  local X, y = sc.randn{ 40, 2, seed = 1 }, {}
+  for i = 1, 40 do y[i] = ({ "007", "08", "10" })[i % 3 + 1] end
+  local p = exported.fitted(sc.dataset{ X = X, y = y, task = "classification" },
+    sc.solver.ridge{ lambda = 1e-3 })
+  lu.assertEquals(predictions{ { p, X } }[1].label, p:labels(X))
+end
+
 -- ---------------------------------------------------------------- statements of C
 
 function TestStatements()
