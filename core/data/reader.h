@@ -21,9 +21,8 @@ scl_status scl_cell_file_create(const scl_instance *reader, const char *path,
 const char *scl_cell_file_name(const scl_cell_file *file);
 void scl_cell_file_destroy(scl_cell_file *file);
 
-/* What the text of a cell that is not missing is: `to` has room for SCL_CELL_LONGEST bytes.
- * Returns its length; 0: no text stands for the number (a date before the year 1 or after
- * 9999, an infinity). */
+/* The text of a date or a time that is not missing: `to` has room for SCL_CELL_LONGEST bytes.
+ * Returns its length; 0: no text stands for it, a date before the year 1 or after 9999. */
 enum { SCL_CELL_LONGEST = 48 };
 size_t scl_cell_write_date(int64_t days, char *to);
 size_t scl_cell_write_time(int64_t time, int64_t per_second, char *to);

@@ -28,6 +28,8 @@
   X(H5Dread)                                                                                       \
   X(H5Dwrite)                                                                                      \
   X(H5Tget_class)                                                                                  \
+  X(H5Tget_sign)                                                                                   \
+  X(H5Tget_size)                                                                                   \
   X(H5Tclose)                                                                                      \
   X(H5Screate_simple)                                                                              \
   X(H5Sget_simple_extent_ndims)                                                                    \
@@ -61,7 +63,13 @@ static scl_status find_library(const scl_host *host, const char *path, library *
 
 /* ---------------------------------------------------------------- files */
 
-enum { BLOCK_ROWS = 1024, PART_ROWS = 1 << 16, MOST_COLUMNS = 1 << 20, MOST_SETS = 256 };
+enum {
+  BLOCK_ROWS = 1024,       /* of a block, less where there are many columns: */
+  BLOCK_NUMBERS = 1 << 22, /* of a block of more than one row */
+  PART_ROWS = 1 << 16,
+  MOST_COLUMNS = 1 << 20,
+  MOST_SETS = 256
+};
 
 typedef struct dataset {
   char name[256];
@@ -79,6 +87,7 @@ typedef struct hdf5_file {
   hid_t id;
   dataset *sets;
   size_t n_sets, columns, n_chosen, *chosen;
+  size_t block_rows; /* a power of two, so that a part has a whole number of blocks */
   scl_reader_column *schema;
   char *names; /* of the columns, NAME_SIZE bytes each */
   scl_column_cells *cells;
@@ -137,13 +146,17 @@ static scl_status open_set(hdf5_file *f, dataset *d, bool *fits, scl_error *erro
   const int rank = space < 0 ? -1 : f->h5.H5Sget_simple_extent_ndims(space);
   const H5T_class_t class = type < 0 ? H5T_NO_CLASS : f->h5.H5Tget_class(type);
   if (rank == 1 || rank == 2) (void)f->h5.H5Sget_simple_extent_dims(space, sizes, NULL);
+  /* unsigned numbers of 8 bytes may be beyond those of int64: they are read as float64 */
+  const bool is_large = class == H5T_INTEGER && f->h5.H5Tget_sign(type) == H5T_SGN_NONE &&
+                        f->h5.H5Tget_size(type) >= 8;
   if (space >= 0) (void)f->h5.H5Sclose(space);
   if (type >= 0) (void)f->h5.H5Tclose(type);
   d->rows = sizes[0];
   d->columns = sizes[1];
   d->is_table = rank == 2;
-  d->whole = class == H5T_INTEGER || class == H5T_ENUM;
-  *fits = (rank == 1 || rank == 2) && (d->whole || class == H5T_FLOAT) && d->columns > 0;
+  d->whole = (class == H5T_INTEGER && !is_large) || class == H5T_ENUM;
+  *fits = (rank == 1 || rank == 2) && d->columns > 0 &&
+          (class == H5T_INTEGER || class == H5T_ENUM || class == H5T_FLOAT);
   if (!*fits) return SCL_STATUS_OK;
   if (d->columns <= MOST_COLUMNS && d->rows <= UINT64_MAX / MOST_COLUMNS &&
       scl_may_have_rows(f->file.size, d->rows * d->columns))
@@ -160,7 +173,9 @@ static scl_status open_named(hdf5_file *f, const char *list, scl_error *error) {
     bool fits;
     if (length == 0 || length >= sizeof d->name || f->n_sets == MOST_SETS)
       return f->file.host->fail(error, SCL_STATUS_BAD_OPTION,
-                                "option 'dataset' takes names with commas between them");
+                                "option 'dataset' takes up to %d names with commas between them, "
+                                "each of up to %zu bytes",
+                                MOST_SETS, sizeof d->name - 1);
     memcpy(d->name, list, length);
     d->name[length] = 0;
     d->id = -1;
@@ -179,17 +194,22 @@ static scl_status open_all(hdf5_file *f, scl_error *error) {
   hsize_t count = 0;
   if (f->h5.H5Gget_num_objs(f->id, &count) < 0)
     return scl_reading_refuse(&f->file, error, "its root group is damaged");
-  for (hsize_t i = 0; i < count && f->n_sets < MOST_SETS; i++) {
+  for (hsize_t i = 0; i < count; i++) {
     dataset *d = &f->sets[f->n_sets];
     bool fits;
     if (f->h5.H5Gget_objtype_by_idx(f->id, i) != H5G_DATASET) continue;
     const ssize_t length = f->h5.H5Gget_objname_by_idx(f->id, i, d->name, sizeof d->name);
-    if (length <= 0 || (size_t)length >= sizeof d->name) continue;
+    if (length <= 0 || (size_t)length >= sizeof d->name || f->n_sets == MOST_SETS)
+      return scl_reading_refuse(&f->file, error,
+                                "its root group has more than %d datasets, or one whose name has "
+                                "more than %zu bytes: option 'dataset' names those that are read",
+                                MOST_SETS, sizeof d->name - 1);
+    d->id = -1;
+    f->n_sets++;
     READ_TRY(open_set(f, d, &fits, error));
-    if (fits)
-      f->n_sets++;
-    else
-      (void)f->h5.H5Dclose(d->id);
+    if (fits) continue;
+    (void)f->h5.H5Dclose(d->id);
+    f->n_sets--;
   }
   return f->n_sets > 0 ? SCL_STATUS_OK
                        : scl_reading_refuse(&f->file, error,
@@ -211,6 +231,9 @@ static scl_status make_schema(hdf5_file *f, scl_error *error) {
                               f->sets[0].name, (unsigned long long)f->rows, d->name,
                               (unsigned long long)d->rows);
   }
+  f->block_rows = BLOCK_ROWS;
+  while (f->block_rows > 1 && f->block_rows * f->columns > BLOCK_NUMBERS)
+    f->block_rows /= 2;
   f->parts = (size_t)((f->rows + PART_ROWS - 1) / PART_ROWS);
   f->schema = scl_host_zeros(host, f->columns, sizeof *f->schema);
   f->names = scl_host_zeros(host, f->columns, NAME_SIZE);
@@ -239,7 +262,9 @@ static scl_status open_sets(hdf5_file *f, const char *wanted, scl_error *error) 
   f->sets = scl_host_zeros(f->file.host, MOST_SETS + 1, sizeof *f->sets);
   if (f->sets == NULL) return out_of_memory(f, error);
   f->id = f->h5.H5Fopen(f->file.path, OPEN_READ_ONLY, H5P_DEFAULT);
-  if (f->id < 0) return scl_reading_refuse(&f->file, error, "HDF5 cannot open it: it is damaged");
+  if (f->id < 0)
+    return scl_reading_refuse(&f->file, error,
+                              "HDF5 cannot open it: it is damaged, or a program writes it");
   READ_TRY(wanted != NULL ? open_named(f, wanted, error) : open_all(f, error));
   return f->n_sets > 0 ? make_schema(f, error)
                        : scl_reading_refuse(&f->file, error, "option 'dataset' names none");
@@ -328,8 +353,8 @@ static scl_status read_set(hdf5_file *f, dataset *d, size_t count, scl_error *er
   const size_t width = (size_t)(d->last - d->first) + 1;
   const hsize_t from[2] = {f->row, d->first}, sizes[2] = {count, width};
   const int rank = d->is_table ? 2 : 1;
-  READ_TRY(scl_room_grow(f->file.host, &d->block, BLOCK_ROWS * width * 8, error));
-  READ_TRY(scl_room_grow(f->file.host, &d->turned, BLOCK_ROWS * width * 8, error));
+  READ_TRY(scl_room_grow(f->file.host, &d->block, f->block_rows * width * 8, error));
+  READ_TRY(scl_room_grow(f->file.host, &d->turned, f->block_rows * width * 8, error));
   (void)pthread_mutex_lock(&lock);
   const hid_t space = f->h5.H5Dget_space(d->id), memory = f->h5.H5Screate_simple(rank, sizes, NULL);
   const bool read =
@@ -350,7 +375,7 @@ static scl_status read_set(hdf5_file *f, dataset *d, size_t count, scl_error *er
   int64_t *turned = d->turned.memory;
   for (size_t i = 0; i < count; i++)
     for (size_t j = 0; j < width; j++)
-      memcpy(&turned[j * BLOCK_ROWS + i], &block[i * width + j], sizeof *turned);
+      memcpy(&turned[j * f->block_rows + i], &block[i * width + j], sizeof *turned);
   return SCL_STATUS_OK;
 }
 
@@ -359,14 +384,14 @@ static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
   hdf5_file *f = opened;
   if (f->chosen == NULL) READ_TRY(choose_all(f, error));
   if (f->row >= f->rows) return SCL_STATUS_OK;
-  const uint64_t left = f->rows - f->row; /* a part has a whole number of blocks */
-  const size_t count = left < BLOCK_ROWS ? (size_t)left : BLOCK_ROWS;
+  const uint64_t left = f->rows - f->row;
+  const size_t count = left < f->block_rows ? (size_t)left : f->block_rows;
   for (size_t k = 0; k < f->n_sets; k++)
     if (f->sets[k].wanted) READ_TRY(read_set(f, &f->sets[k], count, error));
   for (size_t k = 0; k < f->n_chosen; k++) {
     size_t column = f->chosen[k];
     const dataset *d = set_of(f, &column);
-    const size_t at = (column - (size_t)d->first) * BLOCK_ROWS;
+    const size_t at = (column - (size_t)d->first) * f->block_rows;
     f->cells[k] = d->whole ? (scl_column_cells){.integers = (const int64_t *)d->turned.memory + at}
                            : (scl_column_cells){.numbers = (const double *)d->turned.memory + at};
   }
@@ -421,12 +446,10 @@ const scl_plugin scullery_plugin = {
     .name = "hdf5",
     .summary = "HDF5 files: lists and tables of numbers, side by side",
     .doc = "sc.data.read(\"t.h5\", { select = { \"a\", \"b\" } }) reads such a file.\n"
-           "Datasets of numbers, by their names (option dataset) or all of the root group, which "
-           "have\n"
-           "one row each for a row of the table. A table X of d columns gives X1 to Xd, a list y\n"
-           "gives y. NaN is a missing value. It needs libhdf5, which is opened when the first file "
-           "is\n"
-           "read; what that library does with a damaged file is its own.",
+           "Datasets of numbers, by their names (option dataset) or all of the root group, which\n"
+           "have one row each for a row of the table. A table X of d columns gives X1 to Xd, a\n"
+           "list y gives y. NaN is a missing value. It needs libhdf5, which is opened when the\n"
+           "first file is read; what that library does with a damaged file is its own.",
     SCL_READER(.format = "an HDF5 file", .recognises = recognises, .open = open_file,
                .schema = schema, .choose = choose, .seek = seek, .rows = rows, .close = close_file,
                .example = example),

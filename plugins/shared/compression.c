@@ -66,7 +66,7 @@ static scl_status open_zstd(const scl_reading *file, const char *what, const uin
 }
 
 /* Blocks of LZ4, each behind the sizes of what it unpacks to and of itself, most significant
- * byte first; what one pair of sizes says may be in several blocks. */
+ * byte first. */
 static bool unpack_hadoop(__typeof__(&LZ4_decompress_safe) unpack, const uint8_t *from, size_t size,
                           uint8_t *to, size_t wanted) {
   size_t got = 0;

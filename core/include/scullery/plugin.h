@@ -2,9 +2,9 @@
  *
  * One shared object exports one symbol, `scullery_plugin` (or `scullery_plugins`, a list), and
  * hides all others. A plugin is a sampler, a nonlinearity, a kernel, a solver, a transport, a row
- * stage, a metric, a loss or a reader. It describes itself in tables of data and functions. The host checks
- * these tables before it calls a function, and refuses a faulty plugin with a sentence that names
- * the fault.
+ * stage, a metric, a loss or a reader. It describes itself in tables of data and functions. The
+ * host checks these tables before it calls a function, and refuses a faulty plugin with a sentence
+ * that names the fault.
  *
  *   plugin/base.h          tables and how they grow, status, error
  *   plugin/block.h         numbers in memory

@@ -12,17 +12,43 @@ local HEAD = 4096 -- bytes by which a format is known
 
 -- ------------------------------------------------------------ formats
 
--- Files that are known and not read: what a message says.
-local others = {
-  { "PAR1", "a Parquet file, and there is no plugin that reads it" },
-  { "ARROW1", "an Arrow file, and there is no plugin that reads it" },
-  { "\x89HDF", "an HDF5 file, and this build has no reader of these: build it with libhdf5-dev" },
-  { "SQLite format 3\0", "a database of SQLite, and this build has no reader of these: build it \z
-    with libsqlite3-dev" },
-  { "BZh91AY&SY", "compressed by bzip2, which is not read: bunzip2 unpacks it" },
-  { "\xFD7zXZ", "compressed by xz, which is not read: unxz unpacks it" },
-  { "\x28\xB5\x2F\xFD", "compressed by zstd, which is not read: unzstd unpacks it" },
+-- Formats of readers, and the packages without which a build has none of them.
+local of_readers = {
+  { "PAR1", "a Parquet file", "libsnappy-dev, libzstd-dev and liblz4-dev" },
+  { "ARROW1", "an Arrow file", "libsnappy-dev, libzstd-dev and liblz4-dev" },
+  { "\x89HDF", "an HDF5 file", "libhdf5-dev" },
+  { "SQLite format 3\0", "a database of SQLite", "libsqlite3-dev" },
 }
+
+-- Compressions that are known and not read, and what unpacks them.
+local compressions = {
+  { "BZh91AY&SY", "bzip2", "bunzip2" },
+  { "\xFD7zXZ", "xz", "unxz" },
+  { "\x28\xB5\x2F\xFD", "zstd", "unzstd" },
+}
+
+-- Whether the file is packed by gzip: readers take files as they are.
+local function is_packed(path)
+  local file <close> = io.open(path, "rb")
+  return file ~= nil and file:read(2) == "\x1F\x8B"
+end
+
+-- Raises an error for a file that is known by its first bytes, unpacked, and is not read.
+local function refuse_known(path, head)
+  for _, known in ipairs(of_readers) do
+    if head:sub(1, #known[1]) == known[1] then
+      error(is_packed(path) and ("%s is %s packed by gzip: gunzip unpacks it"):format(path, known[2])
+        or ("%s is %s, and this build has no reader of these: build it with %s"):format(path,
+          known[2], known[3]), 0)
+    end
+  end
+  for _, known in ipairs(compressions) do
+    if head:sub(1, #known[1]) == known[1] then
+      error(("%s is compressed by %s, which is not read: %s unpacks it"):format(path, known[2],
+        known[3]), 0)
+    end
+  end
+end
 
 -- True if the first line of more than a label is text in LIBSVM's format with numbers of columns.
 local function is_libsvm(head)
@@ -61,11 +87,7 @@ local function format_of(path)
   if head:find "^%%%%MatrixMarket" then return "matrix_market" end
   local reader = core.reader_of(path)
   if reader then return nil, reader end
-  for _, other in ipairs(others) do
-    if head:sub(1, #other[1]) == other[1] then
-      error(("%s is %s"):format(path, other[2]), 0)
-    end
-  end
+  refuse_known(path, head)
   return is_libsvm(head) and "libsvm" or "csv"
 end
 

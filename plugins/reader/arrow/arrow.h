@@ -3,8 +3,8 @@
  * arrow.c: the slots.
  *
  * Format: "Arrow Columnar Format", version 1.5 (Message.fbs, Schema.fbs). */
-#ifndef SCULLERY_ARROW_H
-#define SCULLERY_ARROW_H
+#ifndef SCULLERY_READER_ARROW_H
+#define SCULLERY_READER_ARROW_H
 
 #include "shared/compression.h"
 

@@ -124,14 +124,15 @@ static scl_status read_delta_texts(pages *p, scl_cell_text *to, size_t count, bo
                                    scl_error *error) {
   parquet_values *v = &p->values;
   const bool prefixed = v->encoding == ENCODING_DELTA_TEXTS;
-  const size_t before = p->used;
+  const size_t before = p->used, width = width_of(p->column);
   size_t last = 0, length = before; /* of the text before */
   *fine = false;
   for (size_t i = 0; i < count; i++) {
     int64_t rest, prefix = 0;
     if (!deltas_read(&v->lengths, &rest, 1) || rest < 0 || rest > v->end - v->at ||
         (prefixed &&
-         (!deltas_read(&v->prefixes, &prefix, 1) || prefix < 0 || (uint64_t)prefix > length)))
+         (!deltas_read(&v->prefixes, &prefix, 1) || prefix < 0 || (uint64_t)prefix > length)) ||
+        (width > 0 && (size_t)(prefix + rest) != width))
       return SCL_STATUS_OK;
     to[i] = (scl_cell_text){(const char *)v->at, (size_t)rest};
     if (prefixed) {

@@ -12,7 +12,7 @@ typedef struct element {
   scl_cell_text name;
   int64_t type, width, repetition, children, converted, scale;
   int logical, unit; /* the set member of the unions; 0: none */
-  int64_t bits, is_signed;
+  int64_t is_signed;
 } element;
 
 /* A union, whose member is a struct: its number; the numbers of the members of that struct go
@@ -36,8 +36,6 @@ static void read_logical(thrift *t, element *e) {
         }
       } else if (id == 5 && member == 1) {
         e->scale = thrift_integer(t, of);
-      } else if (id == 10 && member == 1) {
-        e->bits = thrift_integer(t, of);
       } else if (id == 10 && member == 2) {
         e->is_signed = thrift_integer(t, of);
       } else {
@@ -131,23 +129,22 @@ static void modernise(element *e) {
   if ((size_t)e->converted >= sizeof logical / sizeof *logical) return;
   e->logical = logical[e->converted];
   e->unit = e->converted == TIME_MILLIS || e->converted == TIMESTAMP_MILLIS ? 1 : 2;
-  if (e->converted >= UINT_8 && e->converted <= UINT_64) {
-    e->is_signed = 0;
-    e->bits = 8 << (e->converted - UINT_8);
-  }
+  if (e->converted >= UINT_8 && e->converted <= UINT_64) e->is_signed = 0;
 }
 
 /* What the values of a leaf mean, by its logical type; without one by its physical type alone. */
 static void describe(const element *e, parquet_column *c) {
   static const int64_t units[] = {1000000, 1000, 1000000, 1000000000};
   const bool whole = e->type == PHYSICAL_INT32 || e->type == PHYSICAL_INT64;
-  c->per_second = units[e->unit >= 1 && e->unit <= 3 ? e->unit : 0];
+  const bool has_unit = e->type != PHYSICAL_INT96 && e->unit >= 1 && e->unit <= 3;
+  c->per_second = units[has_unit ? e->unit : 0];
   c->scale = (int)e->scale;
   c->meaning = e->type == PHYSICAL_FLOAT || e->type == PHYSICAL_DOUBLE ? AS_NUMBER
                : e->type == PHYSICAL_BYTES                             ? AS_TEXT
                : e->type == PHYSICAL_INT96                             ? AS_TIMESTAMP
                                                                        : AS_INTEGER;
-  const bool decimal = e->logical == LOGICAL_DECIMAL && e->type != PHYSICAL_INT96;
+  const bool decimal = e->logical == LOGICAL_DECIMAL &&
+                       (whole || e->type == PHYSICAL_BYTES || e->type == PHYSICAL_FIXED);
   if (decimal) c->meaning = AS_DECIMAL;
   if (decimal && (e->scale < -300 || e->scale > 300)) c->refused = "a decimal with an odd scale";
   if (whole && e->logical == LOGICAL_DATE) c->meaning = AS_DATE;
@@ -157,8 +154,10 @@ static void describe(const element *e, parquet_column *c) {
     c->meaning = e->type == PHYSICAL_INT32 ? AS_UNSIGNED_32 : AS_UNSIGNED_64;
   if (e->type == PHYSICAL_FIXED && e->logical == LOGICAL_FLOAT16 && e->width == 2)
     c->meaning = AS_HALF;
-  else if (e->type == PHYSICAL_FIXED && (!decimal || e->width > 16))
+  else if (e->type == PHYSICAL_FIXED && !decimal)
     c->refused = "of fixed bytes, which are neither numbers nor texts";
+  else if (e->type == PHYSICAL_FIXED && e->width > 16)
+    c->refused = "a decimal of more than 38 digits";
   if (e->logical == LOGICAL_BSON) c->refused = "of bytes, which are neither numbers nor texts";
   if (e->type < 0 || e->type >= PHYSICAL_TYPES) c->refused = "of an unknown type";
 }
@@ -329,10 +328,10 @@ static scl_status read_all(const scl_reading *file, thrift *t, parquet_footer *f
 
 /* The last 8 bytes are the size of the footer and PAR1. */
 scl_status parquet_read_footer(const scl_reading *file, parquet_footer *footer, scl_error *error) {
-  uint8_t tail[TAIL];
+  uint8_t tail[TAIL] = {0};
   *footer = (parquet_footer){0};
-  if (file->size < TAIL + 4) return scl_reading_refuse(file, error, "it is cut off: no footer");
-  READ_TRY(scl_reading_at(file, file->size - TAIL, tail, TAIL, "the footer", error));
+  if (file->size >= TAIL + 4)
+    READ_TRY(scl_reading_at(file, file->size - TAIL, tail, TAIL, "the footer", error));
   if (memcmp(tail + 4, "PARE", 4) == 0)
     return scl_reading_refuse(file, error, "it is encrypted, which is not read");
   if (memcmp(tail + 4, "PAR1", 4) != 0)

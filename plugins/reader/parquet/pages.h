@@ -35,10 +35,10 @@ scl_status pages_fill(pages *p, scl_error *error);
 scl_status pages_read(pages *p, size_t count, scl_error *error);
 void pages_release(pages *p);
 
-/* reading.c: the next `count` values that are there, to the arrays of the block; false:
- * damaged. */
+/* The array of a block to which the values of a column are read. */
 typedef enum pages_array { INTEGERS = 0, NUMBERS, TEXTS } pages_array;
 pages_array pages_array_of(const parquet_column *column);
+/* cells.c: the next `count` values that are there, to the arrays of the block. */
 scl_status pages_read_values(pages *p, size_t count, scl_error *error);
 /* The dictionary, of `count` values in [at, end). */
 scl_status pages_read_dictionary(pages *p, const uint8_t *at, const uint8_t *end, size_t count,

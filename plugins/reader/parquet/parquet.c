@@ -20,7 +20,7 @@ typedef struct parquet_reader {
 
 /* PARE begins files whose footer is encrypted, which are refused with a sentence of ours. */
 static int32_t recognises(const unsigned char *first, size_t size) {
-  return size >= 12 && (memcmp(first, "PAR1", 4) == 0 || memcmp(first, "PARE", 4) == 0);
+  return size >= 4 && (memcmp(first, "PAR1", 4) == 0 || memcmp(first, "PARE", 4) == 0);
 }
 
 /* What belongs to the columns that were chosen before. */

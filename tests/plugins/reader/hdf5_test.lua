@@ -27,4 +27,16 @@ function TestTablesAndLists()
   os.remove(path)
 end
 
+-- Unsigned numbers beyond int64, truth values as NumPy has them, float32, and texts, which are passed
+-- over.
+function TestTypes()
+  lu.skipIf(not there, "this build reads no HDF5")
+  local file = source .. "/tests/plugins/reader/numbers.h5"
+  local ds = sc.data.read(file, { target = false, quiet = true })
+  lu.assertEquals(ds.names, { "h", "u", "yes" })
+  lu.assertEquals(ds.X, sc.matrix{ { 0.5, 1, 1 }, { -1, 2.0 ^ 63, 0 }, { 2, 2.0 ^ 64 - 2048, 1 } })
+  support.fails({ "dataset 'words' is no list and no table of numbers" }, sc.data.read, file,
+    { dataset = "words" })
+end
+
 os.exit(lu.LuaUnit.run())

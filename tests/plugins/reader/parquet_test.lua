@@ -94,6 +94,30 @@ function TestRefused()
   fails({ "asked for twice" }, read, "hyparquet", { "i", "i" })
 end
 
+-- The bytes `from` become `to`: as many in a page, any number in the footer, which says its size.
+local function changed(bytes, from, to)
+  local at, last = bytes:find(from, 1, true)
+  local footer = string.unpack("<I4", bytes, #bytes - 7) + #to - #from
+  bytes = bytes:sub(1, at - 1) .. to .. bytes:sub(last + 1)
+  return bytes:sub(1, -9) .. string.pack("<I4", footer) .. "PAR1"
+end
+
+-- What a type or an encoding does not go with: floats as decimals are the floats, and times of
+-- 12 bytes are no texts of other lengths.
+function TestOddTypes()
+  lu.skipIf(not there, "this build reads no Parquet")
+  local path, bytes = support.memory_path(), support.read(folder .. "int96")
+  local i, float_i = "\x15\x02\x25\0\x18\1i\0", "\x15\x08\x25\0\x18\1i\x25\x0A\0"
+  support.write(path, changed(bytes, i, float_i))
+  local ds = sc.data.read(path, { target = false, quiet = true, select = "i" })
+  lu.assertEquals(ds.X:get(12, 1), 11 * 2.0 ^ -149)
+  local plain = "\x15\x18\x15\0\x15\0\x15\0\0\0" .. ("\0"):rep(8) .. "\xE2\x84"
+  local lengths = "\x15\x18\x15\x0C\x15\0\x15\0\0\0\8\1\x0C\0\0\0\0\0\xE2\x84"
+  support.write(path, changed(bytes, plain, lengths))
+  fails({ "column 'when', row 1", "damaged" }, sc.data.read, path, { select = "when" })
+  os.remove(path)
+end
+
 function TestBentFiles()
   lu.skipIf(not there, "this build reads no Parquet")
   local paths = {}
