@@ -37,9 +37,9 @@ end
 local function refuse_known(path, head)
   for _, known in ipairs(of_readers) do
     if head:sub(1, #known[1]) == known[1] then
-      error(is_packed(path) and ("%s is %s packed by gzip: gunzip unpacks it"):format(path, known[2])
-        or ("%s is %s, and this build has no reader of these: build it with %s"):format(path,
-          known[2], known[3]), 0)
+      local what = is_packed(path) and " packed by gzip: gunzip unpacks it"
+        or ", and this build has no reader of these: build it with " .. known[3]
+      error(("%s is %s%s"):format(path, known[2], what), 0)
     end
   end
   for _, known in ipairs(compressions) do

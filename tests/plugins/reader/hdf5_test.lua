@@ -27,8 +27,8 @@ function TestTablesAndLists()
   os.remove(path)
 end
 
--- Unsigned numbers beyond int64, truth values as NumPy has them, float32, and texts, which are passed
--- over.
+-- Unsigned numbers beyond int64, truth values as NumPy has them, float32, and texts, which are
+-- passed over.
 function TestTypes()
   lu.skipIf(not there, "this build reads no HDF5")
   local file = source .. "/tests/plugins/reader/numbers.h5"
