@@ -137,7 +137,8 @@ static scl_status no_probabilities(const scl_predictor *p, const char *title, sc
   return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model has no probabilities: %s", title,
                   p->parts.classification
                       ? "its solver's loss says none, and it was saved without p:calibrate{...}"
-                      : "it is a regression");
+                  : p->parts.multilabel ? "it has multi-label targets"
+                                        : "it is a regression");
 }
 
 scl_status scl_predictor_scores(const scl_predictor *p, scl_dtype dtype, const void *rows,
@@ -179,8 +180,8 @@ scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const
   scl_buffer from = {title, rows, dtype, count, p->parts.dim, stride};
   scl_matrix made;
   if (!p->parts.classification)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model is a regression, without classes",
-                    title);
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model %s, without classes", title,
+                    p->parts.multilabel ? "has multi-label targets" : "is a regression");
   SCL_TRY(scl_buffer_check("rows", &from, error));
   if (count == 0) return SCL_STATUS_OK;
   if (classes == NULL)

@@ -104,9 +104,12 @@ static scl_status read_method(const scl_saved *saved, const cJSON *said, size_t 
                               size_t targets, scl_sure *out, scl_error *error) {
   const char *word;
   SCL_TRY(scl_saved_word(said, "method", &word, error));
-  out->method = strcmp(word, "folds") == 0 ? SCL_JUDGES_FOLDS
-                : strcmp(word, "loo") == 0 ? SCL_JUDGES_LOO
-                                           : SCL_JUDGES_SPLIT;
+  out->method = strcmp(word, "folds") == 0   ? SCL_JUDGES_FOLDS
+                : strcmp(word, "loo") == 0   ? SCL_JUDGES_LOO
+                : strcmp(word, "split") == 0 ? SCL_JUDGES_SPLIT
+                                             : SCL_JUDGES_NONE;
+  if (out->method == SCL_JUDGES_NONE)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its intervals have the method '%s'", word);
   if (out->method == SCL_JUDGES_LOO) {
     SCL_TRY(read_kept(saved, "projections", out->rows, SIZE_MAX, &out->projections, error));
     if (!scl_saved_number(saved, scl_saved_find(said, "constant"), &out->constant))
@@ -141,6 +144,10 @@ scl_status scl_saved_sure(const scl_saved *saved, size_t dim, size_t features, s
   SCL_TRY(read_method(saved, said, features, targets, out, error));
   if (out->posterior == NULL && (out->method == SCL_JUDGES_LOO || out->spread.storage != NULL))
     return scl_fail(error, SCL_STATUS_BAD_DATA, "its intervals take a posterior, which it has not");
+  if (out->method == SCL_JUDGES_LOO &&
+      out->projections.cols != scl_symmetric_order(out->posterior->factor))
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "its intervals and its posterior are of different sizes");
   return SCL_STATUS_OK;
 }
 
@@ -224,19 +231,21 @@ static scl_status predict_kept(const scl_sure *s, const scl_fitted *f, scl_sourc
 static scl_status find_groups(const scl_sure *s, scl_source *source, double **out,
                               scl_error *error) {
   enum { READ = 1024 };
-  *out = scl_allocate_zero((source->rows + 1) * sizeof **out);
-  if (*out == NULL) return scl_fail_memory(error, source->rows * sizeof **out, "groups");
-  scl_matrix x;
-  SCL_TRY(scl_matrix_create(READ, source->cols, SCL_DTYPE_FLOAT64, &x, error));
-  scl_status status = SCL_STATUS_OK;
-  for (size_t first = 0; first < source->rows && status == SCL_STATUS_OK; first += READ) {
-    const size_t count = scl_min(READ, source->rows - first);
-    scl_matrix part = scl_matrix_slice(&x, 0, count, 0, source->cols);
-    status = scl_source_read(source, first, count, &part, NULL, error);
+  const size_t rows = source->rows, cols = s->n_columns;
+  *out = scl_allocate_zero((rows + 1) * sizeof **out);
+  if (*out == NULL) return scl_fail_memory(error, rows * sizeof **out, "groups");
+  scl_source *some;
+  scl_matrix x = {0};
+  SCL_TRY(scl_source_columns(source, s->columns, cols, &some, error));
+  scl_status status = scl_matrix_create(READ, cols, SCL_DTYPE_FLOAT64, &x, error);
+  for (size_t first = 0; first < rows && status == SCL_STATUS_OK; first += READ) {
+    const size_t count = scl_min(READ, rows - first);
+    scl_matrix part = scl_matrix_slice(&x, 0, count, 0, cols);
+    status = scl_source_read(some, first, count, &part, NULL, error);
     for (size_t i = 0; i < count && status == SCL_STATUS_OK; i++)
-      for (size_t k = 0; k < s->n_columns; k++) {
-        const double v = scl_matrix_get(&part, i, s->columns[k]);
-        if (s->n_columns == 1)
+      for (size_t k = 0; k < cols; k++) {
+        const double v = scl_matrix_get(&part, i, k);
+        if (cols == 1)
           (*out)[first + i] = v;
         else if (v != 0)
           (*out)[first + i] = (double)(k + 1);
@@ -244,6 +253,7 @@ static scl_status find_groups(const scl_sure *s, scl_source *source, double **ou
     scl_matrix_release(&part);
   }
   scl_matrix_release(&x);
+  scl_source_destroy(some);
   return status;
 }
 
@@ -273,7 +283,7 @@ static scl_status bound(const bounding *b, size_t i, size_t j, double *low, doub
     b->centres[n] = centre_of(b, i, j, k) / own;
     b->sizes[n++] = fabs(scl_matrix_get(&s->scores, k, j)) / spread;
   }
-  const size_t rank = (size_t)ceil(b->level * (double)(n + 1) - 1e-9);
+  const size_t rank = (size_t)fmax(1, ceil(b->level * (double)(n + 1) - 1e-9));
   if (rank > n)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "level %.6g takes at least %.0f rows to judge by%s, and there are %zu",
@@ -300,8 +310,6 @@ static scl_status prepare(const scl_sure *s, const scl_fitted *f, scl_source *so
   b->sizes = b->centres + s->rows;
   if (s->method == SCL_JUDGES_LOO) {
     const scl_flow flow = scl_fitted_flow(f, source);
-    SCL_TRY(scl_matrix_create(source->rows, s->projections.cols, SCL_DTYPE_FLOAT64, &b->projected,
-                              error));
     SCL_TRY(scl_posterior_project(s->posterior, &flow, &b->projected, error));
   }
   if (s->spread.storage != NULL) {

@@ -6,12 +6,16 @@ local fail = require "scullery.base.fail"
 local multilabel = {}
 
 local function checked(title, said, truth)
-  for name, value in pairs{ prediction = said, truth = truth } do
+  for k, name in ipairs{ "prediction", "truth" } do
+    local value = k == 1 and said or k == 2 and truth
     if not core.is_matrix(value) then fail("metrics.%s: the %s is not a matrix", title, name) end
   end
   if said:rows() ~= truth:rows() or said:cols() ~= truth:cols() or said:rows() == 0 then
     fail("metrics.%s: the prediction is %d x %d and the truth %d x %d", title, said:rows(),
       said:cols(), truth:rows(), truth:cols())
+  end
+  if (said:mul(said) - said):abs():sum() ~= 0 or (truth:mul(truth) - truth):abs():sum() ~= 0 then
+    fail("metrics.%s: predictions and truth are 0 and 1, as p:predict gives them", title)
   end
   return said, truth
 end

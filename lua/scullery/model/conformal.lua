@@ -92,7 +92,11 @@ local function serves(made, o)
     and (o.by == nil or o.by == "class" or o.by == made.by)
 end
 
--- What is kept, or is made for these options.
+-- fitted model -> what was made for options that what it keeps does not answer
+local made_since = setmetatable({}, { __mode = "k" })
+
+-- What is kept, or is made for these options. The model keeps the first that is made, if it is for
+-- no options: what an interval without options is made from does not depend on earlier calls.
 local function kept_of(p, o, title)
   local f = p.fitted
   local wanted = { method = o.method, by = o.by, scale = o.scale }
@@ -102,6 +106,11 @@ local function kept_of(p, o, title)
     return conformal_kept.learn(p, o.calibration, wanted, title)
   end
   if serves(f.interval, o) then return f.interval end
+  local before = made_since[f]
+  if before and before.by == (o.by ~= "class" and o.by or nil) and before.scale == o.scale
+    and serves(before, o) then
+    return before
+  end
   if not p.data or o.method == "split" then
     local extra = (o.by and o.by ~= "class" and ", by = " .. options.show(o.by) or "")
       .. (o.scale and ", scale = \"std\"" or "")
@@ -115,13 +124,14 @@ local function kept_of(p, o, title)
   warn(("%s: models without %s are learnt from the training rows now; p:fit(ds, { interval = \z
     \"%s\" }) keeps them"):format(title, wanted.method == "loo" and "each row" or "each fold",
     wanted.method))
-  f.interval = conformal_kept.learn(p, p.data, wanted, title)
-  return f.interval
+  local made = conformal_kept.learn(p, p.data, wanted, title)
+  if f.interval or made.by or made.scale then made_since[f] = made else f.interval = made end
+  return made
 end
 
 -- The place, among n scores in ascending order, of the least that `level` needs.
 local function rank_of(level, n, title)
-  local rank = math.ceil(level * (n + 1) - 1e-9)
+  local rank = math.max(1, math.ceil(level * (n + 1) - 1e-9))
   if rank <= n then return rank end
   error(("%s: level %.6g takes at least %d rows to judge by, and there are %d"):format(title, level,
     math.ceil(level / (1 - level) * (1 - 1e-9)), n), 0)
@@ -151,9 +161,17 @@ local function own_groups(made, X, title)
   return core.matrix(codes)
 end
 
+-- The name of a group: its text, the column of its level, or its number.
+local function name_of(made, f, group)
+  local columns = made.columns or {}
+  if #columns > 1 then return columns[group] and f.names[columns[group]] or "another level" end
+  if made.texts then return made.texts[group] or "an unknown text" end
+  return options.show(math.tointeger(group) or group)
+end
+
 -- The parts of new rows and of rows that judge with the same group: a list of { at = places of new
 -- rows, of = places of rows that judge, rank }; without groups one part of all, without places.
-local function parts_of(made, X, source, level, title)
+local function parts_of(made, f, X, source, level, title)
   if not made.by then return { { rank = rank_of(level, made.rows, title) } } end
   local groups = made.columns and conformal_kept.groups(made.columns, source)
     or own_groups(made, X, title)
@@ -172,7 +190,7 @@ local function parts_of(made, X, source, level, title)
   end
   for _, part in ipairs(parts) do
     part.rank = rank_of(level, #part.of, ("%s: the group of row %d (%s)"):format(title, part.at[1],
-      options.show(math.tointeger(part.group) or part.group)))
+      name_of(made, f, part.group)))
   end
   return parts
 end
@@ -282,7 +300,7 @@ function conformal.interval(p, X, given)
   local source = matching.source(X, f)
   local spread = made.scale and conformal_kept.spread(p, source, title)
   local said = conformal_kept.values(f, f:scores(source))
-  local parts = not o.rolling and parts_of(made, X, source, level, title)
+  local parts = not o.rolling and parts_of(made, f, X, source, level, title)
   local low, high = {}, {}
   for j = 1, f.targets do
     if o.rolling then
@@ -356,7 +374,9 @@ function conformal.label_sets(p, X, given)
   local o = options.check(title, given or {}, set_rules, 0)
   local f = p.fitted
   if f.task ~= "classification" then
-    error(title .. ": this model is a regression: p:interval(X) gives intervals", 0)
+    error(title .. (f.task == "multilabel" and ": sets of labels are for classifications, and \z
+      p:predict(X) gives the labels of a multi-label model"
+      or ": this model is a regression: p:interval(X) gives intervals"), 0)
   end
   local made = kept_of(p, o, title)
   local source, strange, sets = matching.source(X, f), {}, {}
@@ -368,7 +388,7 @@ function conformal.label_sets(p, X, given)
     strange[1] = conformal_kept.strangeness(f, f:scores(source))
   end
   local parts = o.by == "class" and { {} }
-    or parts_of(made, X, source, o.level or 0.9, title)
+    or parts_of(made, f, X, source, o.level or 0.9, title)
   for _, part in ipairs(parts) do add_sets(sets, made, f, o, part, strange, title) end
   return sets
 end

@@ -101,12 +101,13 @@ local READ = 4096 -- rows
 --- the one column, or the place of the column of a level that is not 0.
 function conformal_kept.groups(columns, source)
   local m, found = core.source_size(source), {}
+  local some = core.source_columns(source, columns)
   for first = 1, m, READ do
-    local X = core.read_rows(source, first, math.min(READ, m - first + 1))
+    local X = core.read_rows(some, first, math.min(READ, m - first + 1))
     for i = 1, X:rows() do
-      local group = #columns == 1 and X:get(i, columns[1]) or 0
+      local group = #columns == 1 and X:get(i, 1) or 0
       for k = 1, #columns > 1 and #columns or 0 do
-        if X:get(i, columns[k]) ~= 0 then group = k end
+        if X:get(i, k) ~= 0 then group = k end
       end
       found[#found + 1] = { group }
     end
@@ -140,8 +141,8 @@ function conformal_kept.spread(p, source, title)
 end
 
 -- The same for training rows, by the model without each: (phi - mean)'A^-1 (phi - mean) + 1/n = h
--- becomes h / (1 - h); the kernel's own rest of landmark maps stays.
-local function spread_without(p, source, title)
+-- becomes h / (1 - w h) for a row of the weight w; the kernel's own rest of landmark maps stays.
+local function spread_without(p, source, title, ds)
   local f, found = p.fitted, posterior.of(p, title)
   local function variance(rest)
     return core.posterior_variance(found.handle, source, f.stages, f.map, rest)
@@ -149,8 +150,8 @@ local function spread_without(p, source, title)
   local h, list = variance(false), {}
   local rest = variance(true) - h
   for i = 1, h:rows() do
-    local own = math.min(h:get(i, 1), 1 - 1e-12)
-    list[i] = { math.sqrt(1 + own / (1 - own) + rest:get(i, 1)) }
+    local own, weight = h:get(i, 1), ds.weights and ds.weights:get(i, 1) or 1
+    list[i] = { math.sqrt(1 + own / math.max(1 - weight * own, 1e-12) + rest:get(i, 1)) }
   end
   return core.matrix(list)
 end
@@ -252,6 +253,10 @@ end
 local function check(p, ds, o, title)
   local method = o.method
   if not p.solver then error(title .. ": this pipeline has no solver", 0) end
+  if ds.task == "multilabel" then
+    error(title .. ": intervals and label sets are for regressions and classifications, and these \z
+      targets are multi-label", 0)
+  end
   if not ds.X then
     error(title .. ": intervals take rows in memory, and this data set streams: fit without \z
       interval, then p:interval(X, { calibration = rows in memory })", 0)
@@ -278,7 +283,7 @@ function conformal_kept.learn(p, ds, o, title)
   if o.scale then
     made.scale = o.scale
     made.spread = (method == "split" and conformal_kept.spread or spread_without)(p,
-      dataset.source_of_rows(ds), title)
+      dataset.source_of_rows(ds), title, ds)
   end
   return made
 end

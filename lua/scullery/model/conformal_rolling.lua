@@ -46,7 +46,7 @@ local function width_of(window, level, o)
   local n = #window.sorted
   if not o.adapt then return window.sorted[o.rank_of(level, n, o.title)] end
   if level <= 0 then return 0 end
-  return window.sorted[math.ceil(level * (n + 1) - 1e-9)] or math.huge
+  return window.sorted[math.max(1, math.ceil(level * (n + 1) - 1e-9))] or math.huge
 end
 
 --- conformal_rolling.bounds(f, made, said, j, spread, X, o): low and high (m x 1) of target j for

@@ -13,6 +13,7 @@ local options = require "scullery.base.options"
 local objects = require "scullery.base.objects"
 local posterior = require "scullery.model.posterior"
 local recipe = require "scullery.model.recipe"
+local target_form = require "scullery.model.target_form"
 
 local Pipeline, scales = recipe.class, {}
 
@@ -44,7 +45,7 @@ local function evaluate(p, ds, at, sizes)
   local constant = found.info.constant and 1 / n or 0
   local R = U * V:t() * -1 - core.ones(n, n) * constant
   for i = 1, n do R:set(i, i, R:get(i, i) + 1) end
-  local r, e, diagonal = R * ds:targets(), core.zeros(n, c), {}
+  local r, e, diagonal = R * target_form.apply(f.form, ds):targets(), core.zeros(n, c), {}
   local slopes, first = {}, 1
   for i = 1, n do
     diagonal[i] = math.max(R:get(i, i), 1e-12)
@@ -135,8 +136,9 @@ end
 --- pipeline, not fitted, with the scales of the parts of its union of features, and lambda, that
 --- have the least leave-one-out error of ridge regression, by its gradient, from those of p (or 1)
 --- on. Second: { scale of each part, the largest 1, lambda =, loss = the mean squared leave-one-out
---- error, before = that at the first scales }. Widths that are not given are those that p:fit
---- takes. ds: of more than `rows` rows a sample is used. A part of no use gets a scale near 0.
+--- error of the targets as they are learnt, before = that at the first scales }. Widths that are
+--- not given are those that p:fit takes. Of more than `rows` rows a sample is used. A part of no
+--- use gets a scale near 0.
 function Pipeline:learn_scales(ds, given)
   return objects.call("pipeline:learn_scales", learn, self, ds, given)
 end

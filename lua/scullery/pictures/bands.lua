@@ -1,6 +1,7 @@
 --- The picture "bands" of a regression: the prediction along a column, with two standard deviations
 --- of the function (of a ridge regression) and the interval of new rows (of a model that keeps what
 --- intervals need). Other columns are at their medians.
+local conformal_kept = require "scullery.model.conformal_kept"
 local core = require "scullery.core"
 local fail = require "scullery.base.fail"
 local figures = require "scullery.pictures.figures"
@@ -39,11 +40,13 @@ local function places_of(f, column)
   return list[1] and table.move(list, 1, MOST_COLUMNS, 1, {}) or { 1 }
 end
 
--- Rows along column j, between the least and the largest number of it.
-local function along(X, j)
+-- Rows along column j, between the least and the largest number of it. like: a row that gives the
+-- columns of the list `own`.
+local function along(X, j, own, like)
   local low, high = X:column(j):min(), X:column(j):max()
   if low == high then fail("column %d is the same number in all rows", j) end
   local rows, middle = {}, core.quartiles(X):row(2):totable()[1]
+  for _, k in ipairs(own) do middle[k] = X:get(like, k) end
   for i = 1, POINTS do
     rows[i] = table.move(middle, 1, #middle, 1, {})
     rows[i][j] = low + (high - low) * (i - 1) / (POINTS - 1)
@@ -51,18 +54,48 @@ local function along(X, j)
   return core.matrix(rows)
 end
 
+-- The columns by which the intervals of the model are judged apart, and the first row of the
+-- largest group: a median need not be a group.
+local function of_groups(f, X)
+  local own = f.interval and f.interval.columns or {}
+  if #own == 0 then return own end
+  local groups, count, first, best = conformal_kept.groups(own, core.source(X)), {}, {}, nil
+  for i = 1, X:rows() do
+    local group = groups:get(i, 1)
+    count[group], first[group] = (count[group] or 0) + 1, first[group] or i
+    if not best or count[group] > count[best] then best = group end
+  end
+  return own, first[best]
+end
+
+-- Whether intervals can be drawn along column j: groups of data sets are not those of rows alone,
+-- and between two groups there is none.
+local function has_bounds(f, own, j)
+  if not f.interval or f.interval.by and #own == 0 then return false end
+  for _, k in ipairs(own) do if k == j then return false end end
+  return true
+end
+
 -- The standard deviations along rows, or nil for a model that has none.
 local function deviations(p, rows)
-  local ok, mean, std = pcall(p.predict, p, rows, { std = true })
+  local ok, mean, std = options.attempt(p.predict, p, rows, { std = true })
   return ok and mean and std or nil
+end
+
+local function note_of(f, own, bounds)
+  if f.dim == 1 then return {} end
+  return { "other columns at their medians" .. (bounds and #own > 0
+    and (", those of by = \"%s\" as in the largest group"):format(f.interval.by) or "") }
 end
 
 -- The picture along column j, for the first target.
 local function picture(about, X, j)
   local p, f = about.pipeline, about.model
-  local rows, level = along(X, j), about.options and about.options.level or LEVEL
+  local own, like = of_groups(f, X)
+  local rows, level = along(X, j, own, like), about.options and about.options.level or LEVEL
   local x, mean, series = numbers.column(rows, j), p:predict(rows):column(1), {}
-  if f.interval then
+  local bounds = has_bounds(f, own, j)
+  if bounds then
     local low, high = p:interval(rows, { level = level })
     series[1] = { label = ("%.3g %% of new rows"):format(100 * level), x = x, y = mean,
       low = low:column(1), high = high:column(1) }
@@ -76,8 +109,7 @@ local function picture(about, X, j)
   end
   local name = f.names and f.names[j] or ("x%d"):format(j)
   return figures.noted(plot.line{ series = series, title = "How sure along " .. name,
-    x_label = name, y_label = "predicted value" },
-    f.dim > 1 and { "other columns at their medians" } or {})
+    x_label = name, y_label = "predicted value" }, note_of(f, own, bounds))
 end
 
 --- bands.figures(about): a list of pictures, one for each column. about: model, pipeline, data and

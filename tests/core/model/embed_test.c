@@ -128,6 +128,10 @@ static void test_how_sure(void) {
                                   &error) == SCL_STATUS_BAD_OPTION &&
                strstr(error.message, "at least 9999 rows") != NULL,
            methods[m], error.message);
+    expect(scl_predictor_interval(p, 1e-13, SCL_DTYPE_FLOAT64, rows.numbers, 20, 0, low, high, 0,
+                                  &error) == SCL_STATUS_OK &&
+               high[0] - low[0] < 2,
+           methods[m], "the least level");
     expect(scl_predictor_interval(p, 1, SCL_DTYPE_FLOAT64, rows.numbers, 20, 0, low, high, 0,
                                   &error) == SCL_STATUS_BAD_OPTION,
            methods[m], "a level of 1");

@@ -160,6 +160,36 @@ function TestRolling()
   lu.assertTrue(math.abs(inside / m - 0.8) <= (0.8 + step) / (step * m), inside / m)
 end
 
+-- Deviations of weighted rows are those of fits without each.
+function TestSpreadOfWeights()
+  local weights = (sc.rand{ n, 1, seed = 3 } * 3):map(function(w) return w // 1 + 0.5 end)
+  local ds = sc.dataset{ X = X, y = y, weights = weights }
+  local p = pipeline(15):fit(ds, { interval = { "folds", scale = "std" } })
+  for _, i in ipairs{ 1, 8, 30 } do
+    local rest, total = {}, weights:sum()
+    for k = 1, n do if k ~= i then rest[#rest + 1] = k end end
+    local one = pipeline(15, { lambda = 1e-2 * total / (total - weights:get(i, 1)) })
+      :fit(ds:select(rest))
+    local _, std = one:predict(X:slice(i, i), { std = "row", noise = 1 })
+    close(p.fitted.interval.spread:get(i, 1), std:get(1, 1))
+  end
+end
+
+-- What an interval is made from does not depend on earlier calls.
+function TestEarlierCalls()
+  local p, fresh = pipeline(15):fit(X, y), pipeline(15):fit(X, y)
+  local grouped = p:interval(at, { level = 0.6, by = 2 })
+  local low = p:interval(at, { level = 0.6 })
+  lu.assertTrue(low == fresh:interval(at, { level = 0.6 }))
+  lu.assertTrue(grouped == p:interval(at, { level = 0.6, by = 2 }) and grouped ~= low)
+  local split = pipeline(15):fit(X, y, { interval = "split" })
+  local before = split:interval(at)
+  split:interval(at, { method = "folds" })
+  lu.assertTrue(before == split:interval(at))
+  local a, b = split:interval(at, { level = 1e-13 })
+  lu.assertTrue((b - a):min() >= 0 and (b - a):max() < 0.2)
+end
+
 function TestSavedForms()
   support.in_folder(function(folder)
     local path, csv = folder .. "/m.safetensors", folder .. "/rows.csv"
@@ -211,6 +241,17 @@ function TestSentences()
     local m = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(train,
       { interval = { "loo", by = "groups" } })
     m:interval(train)
+    local texts = sc.dataset{ X = X, y = y, groups = (function()
+      local list = {}
+      for i = 1, n do list[i] = i < 4 and "few" or "many" end
+      return list
+    end)() }
+    local t = pipeline(15):fit(texts, { interval = { "loo", by = "groups" } })
+    fails({ "row 1 (few)", "are 3" }, t.interval, t, texts)
+    local level = sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(sc.data.csv(names.train,
+      { target = "y" }), { interval = { "loo", by = "who" } })
+    fails({ "(who=", "at least 99 rows" }, level.interval, level,
+      sc.data.csv(names.train, { target = "y" }), { level = 0.99 })
     local new = sc.data.csv(names.new, { like = train })
     fails({ "numbered within it" }, m.interval, m, new)
   end)

@@ -69,6 +69,9 @@ function TestMetrics()
   lu.assertAlmostEquals(m.f1_micro(said, truth), 8 / 11, 1e-12)
   lu.assertAlmostEquals(m.f1_macro(said, truth), (1 + 2 / 3 + 2 / 3 + 0) / 4, 1e-12)
   fails({ "hamming", "4 x 4" }, m.hamming, said, truth:slice(1, 2))
+  fails({ "hamming", "prediction", "no" }, m.hamming)
+  fails({ "f1_micro", "truth" }, m.f1_micro, said)
+  fails({ "f1_macro", "0 and 1" }, m.f1_macro, said * 0.5, truth)
 end
 
 -- p:score and p:error, and folds against fits without each.
@@ -142,12 +145,14 @@ function TestSentences()
   fails({ "multilabel", "regression" }, p.score, p, sc.dataset{ X = X, y = Y,
     task = "regression" })
   fails({ "regressions" }, p.interval, p, X)
+  fails({ "classifications", "p:predict" }, p.label_sets, p, X)
+  local l = sc.pipeline{ sc.solver.logistic{ lambda = 1 } }
+  fails({ "multi-label" }, l.fit, l, ds, { interval = "folds" })
   fails({ "p:decision" }, p.predict, p, X, { std = true })
   fails({ "no probabilities" }, p.probabilities, p, X)
   local constant = Y:copy()
   for i = 1, n do constant:set(i, 2, 1) end
-  local l = sc.pipeline{ sc.solver.logistic{ lambda = 1 } }
-    :fit(sc.dataset{ X = X, y = constant, task = "multilabel" })
+  l:fit(sc.dataset{ X = X, y = constant, task = "multilabel" })
   lu.assertEquals(l:predict(X):column(2):mean(), 1)
 end
 

@@ -59,6 +59,16 @@ function TestWhatIsLearnt()
   lu.assertEquals(q.features.parts[3].scale, found[3])
 end
 
+-- Targets that are learnt as logarithms are those of the error.
+function TestForm()
+  local log = sc.pipeline{ part(1, 20) + part(2, 30, 0.5) + part(3, 20),
+    sc.solver.ridge{ lambda = 1e-2 }, target = "log" }
+  local _, a = log:learn_scales(sc.dataset{ X = X, y = y:map(math.exp) }, { steps = 2 })
+  local _, b = pipeline{ lambda = 1e-2 }:learn_scales(ds, { steps = 2 })
+  lu.assertAlmostEquals(a.before, b.before, 1e-9)
+  lu.assertAlmostEquals(a.loss, b.loss, 1e-9)
+end
+
 function TestSentences()
   local alone = sc.pipeline{ sc.features{ T = 5 }, sc.solver.ridge{} }
   fails({ "union" }, alone.learn_scales, alone, ds)

@@ -42,6 +42,17 @@ function TestNumbers()
   fails({ "between 0 and 1" }, p.plot, p, "bands", { level = 1 })
 end
 
+-- The median of a column of groups need not be a group: the rows are of the largest.
+function TestGroups()
+  local G = sc.hcat(X:column(1), sc.rand{ 80, 1, seed = 4 }:map(function(u)
+    return u < 0.6 and 3 or 1 end))
+  local rows = sc.dataset{ X = G, y = ds.y, names = { "a", "g" } }
+  local m = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(rows,
+    { interval = { "loo", by = "g" } })
+  lu.assertStrContains(tostring(m:plot("bands", rows, { column = "a" })), "90 % of new rows")
+  lu.assertNotStrContains(tostring(m:plot("bands", rows, { column = "g" })), "90 %")
+end
+
 function TestReport()
   support.in_folder(function(folder)
     local path = folder .. "/r.html"
