@@ -17,7 +17,8 @@ typedef struct grid {
 } grid;
 
 static const scl_option options[] = {
-    SCL_NUMBER(grid, gamma, "1", "the rate in exp(-gamma ||x-y||_1); the mean pitch is 2/gamma",
+    SCL_NUMBER(grid, gamma, NULL,
+               "the rate in exp(-gamma ||x-y||_1), 1 by default; the mean pitch is 2/gamma",
                SCL_WITHIN(1e-250, 1e250), .width = SCL_WIDTH_RATE),
     SCL_ROW(
         grid, pitch, SCL_FORM_NUMBER | SCL_FORM_LIST, NULL, NULL,
@@ -33,10 +34,16 @@ static size_t given_pitches(const grid *self, const double **pitches) {
 }
 
 static scl_status grid_create(void *instance, scl_error *error) {
-  const grid *self = instance;
-  if (self->pitch->form != SCL_FORM_LIST || self->pitch->length > 0) return SCL_STATUS_OK;
-  return self->base.host->fail(error, SCL_STATUS_BAD_OPTION,
-                               "option 'pitch' takes at least one pitch, and got none");
+  grid *self = instance;
+  const scl_host *host = self->base.host;
+  if (self->pitch->form == SCL_FORM_LIST && self->pitch->length == 0)
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
+                      "option 'pitch' takes at least one pitch, and got none");
+  if (self->pitch->form != 0 && !isnan(self->gamma))
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
+                      "options 'gamma' and 'pitch' both set the pitches: give one of them");
+  if (isnan(self->gamma)) self->gamma = 1;
+  return SCL_STATUS_OK;
 }
 
 static scl_status grid_layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {

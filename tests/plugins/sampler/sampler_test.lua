@@ -59,6 +59,14 @@ function TestGridsOfGivenPitches()
   local ok, why = pcall(sc.sampler.grid, { pitch = {} })
   lu.assertFalse(ok)
   lu.assertStrContains(why, "option 'pitch' takes at least one pitch, and got none")
+  ok, why = pcall(sc.sampler.grid, { pitch = 1, gamma = 2 })
+  lu.assertFalse(ok)
+  lu.assertStrContains(why, "'gamma' and 'pitch' both set the pitches")
+  -- a fit has no width to choose
+  local fitted = sc.pipeline{ sc.features{ p = sc.sampler.grid{ pitch = 1 },
+    phi = sc.nonlinearity.bins(), T = 20 }, sc.solver.ridge{} }
+    :fit(sc.randn{ 40, 2, seed = 1 }, sc.randn{ 40, 1, seed = 2 })
+  lu.assertNotStrContains(fitted:info().chosen, "gamma")
 end
 
 -- Landmarks: options that the method does not use, and rows that are not there.
