@@ -102,8 +102,8 @@ static bool set_packing(accumulation *job, size_t rows) {
 }
 
 size_t scl_symmetric_part_rows(const scl_symmetric *a, scl_dtype dtype) {
-  const double bytes = (double)(a->across * a->tile * scl_dtype_size(dtype));
-  return scl_max((size_t)(PACKED_BYTES / bytes), LEAST_PART);
+  const size_t bytes = a->across * a->tile * scl_dtype_size(dtype);
+  return scl_max(PACKED_BYTES / scl_max(bytes, 1), LEAST_PART);
 }
 
 /* Room for the packed columns of `rows` rows; *packs = false: they are not packed. Unless the rows

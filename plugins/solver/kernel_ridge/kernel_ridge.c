@@ -44,7 +44,7 @@ static const scl_option options[] = {
              "float32 is not accurate enough"),
     SCL_WORD(kernel_ridge, method, "auto|direct|cg", "auto",
              "direct: a factor of K; cg: conjugate gradients on products with K, whose values are "
-             "made again for each; auto: cg above 30,000 rows"),
+             "made again for each where they do not fit; auto: cg above 30,000 rows"),
     SCL_INTEGER(kernel_ridge, rank, NULL,
                 "for cg: the rank of the preconditioner (by default 4 sqrt(n), at most 1000)",
                 SCL_WITHIN(1, INT32_MAX)),
@@ -365,14 +365,22 @@ static bool widen(linear_system *s) {
 static scl_status solve_iterative(linear_system *s, scl_solution *out, scl_error *error) {
   double residual = INFINITY;
   if (!(s->lambda > 0))
-    return s->host->fail(error, SCL_STATUS_BAD_OPTION,
-                         "method \"cg\" takes a lambda above 0, by which its systems are solvable");
+    return s->host->fail(
+        error, SCL_STATUS_BAD_OPTION,
+        "method \"cg\", that of \"auto\" above %d rows, takes a lambda above 0, by "
+        "which its systems are solvable",
+        (int)MOST_DIRECT);
   s->most = MOST_STEPS;
   s->iterations = 0;
   scl_status status = low_rank_factor(s, error);
   if (status == SCL_STATUS_OK) status = solve_first(s, error);
   if (status == SCL_STATUS_OK) status = kernel_ridge_residual(s, &residual, error);
   if (status != SCL_STATUS_OK) return status;
+  if (!(residual <= s->self->tolerance))
+    (void)snprintf(out->note, sizeof out->note,
+                   "%zu steps of conjugate gradients leave a residual of %.1e of the right-hand "
+                   "side, %.0e was wanted: give a larger lambda or rank",
+                   s->iterations, residual, s->self->tolerance);
   kernel_ridge_account(s, residual, s->iterations, out);
   return SCL_STATUS_OK;
 }
@@ -541,11 +549,13 @@ static void kernel_ridge_cost(const void *instance, const scl_problem *problem,
   out->products = n * n * d * (kept ? 1 : solves) + 40 * solves * n * n * c;
   out->steps = 5 * n * n * (kept ? 1 : solves);
   if (is_iterative(self, problem->rows)) {
-    const double rank = (double)low_rank_of(self, problem->rows), steps = 40 * solves;
+    const double rank = (double)low_rank_of(self, problem->rows), steps = 40 * solves,
+                 least = 8 * n * rank, whole = cost_symmetric(n); /* of K, where it is kept */
+    const bool keeps = least + whole <= (double)problem->allowance;
     out->factorised = n * rank * rank * (solves + 1);
-    out->products = steps * n * n * (d + c);
-    out->steps = 5 * steps * n * n;
-    out->bytes = 8 * n * (rank + d + 8 * c);
+    out->products = n * n * ((keeps ? 1 : steps) * d + steps * c);
+    out->steps = 5 * n * n * (keeps ? 1 : steps);
+    out->bytes = least + 8 * n * (d + 8 * c) + (keeps ? whole : 0);
     return;
   }
   out->bytes = cost_symmetric(n) * (wide ? 1 : kept ? 1.5 : 0.5) + n * (d + 3 * c) * sizeof(double);
@@ -561,10 +571,10 @@ const scl_plugin scullery_plugin = {
         "and Vovk 1998). It is the limit of ridge on random features of the same kernel. Any\n"
         "kernel on rows, its width a number, \"scale\" or \"median\". n^3/3 operations.\n"
         "method = \"cg\", and \"auto\" above 30,000 rows: conjugate gradients on products with K,\n"
-        "whose values are made again for each product, so that memory grows with n: n rank "
-        "numbers\n"
-        "for the preconditioner, by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber\n"
-        "2023). A step costs n^2 (d + 10) operations, and the fewer are taken the larger lambda\n"
+        "whose values are made again for each product where they do not fit the pipeline's\n"
+        "allowance, so that memory grows with n: n rank numbers for the preconditioner, by\n"
+        "randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023).\n"
+        "A step costs n^2 (d + 10) operations, and the fewer are taken the larger lambda\n"
         "and rank are. The residual reported is that of the system itself. Otherwise, with\n"
         "precision \"float32\" the Cholesky factor takes 2 n^2 bytes; conjugate gradients with "
         "the\n"

@@ -173,7 +173,7 @@ static scl_status put_metric(metric *m, const scl_fitting *fitting, const scl_st
   return status == SCL_STATUS_OK ? fitting->report(fitting, "relevance", &report, error) : status;
 }
 
-/* Scratch memory of the call; both metrics begin as I. */
+/* Scratch memory of the call; both metrics begin as I, with losses of 0. */
 static scl_status open_metric(metric *m, scl_error *error) {
   const size_t d = m->d, judges = m->sample.n - m->sample.train;
   m->a = m->host->scratch((5 * d * d + d + 2 * judges) * sizeof *m->a);
@@ -186,6 +186,7 @@ static scl_status open_metric(metric *m, scl_error *error) {
   m->values = m->vectors + d * d;
   m->equal = m->values + d;
   m->kept = m->equal + judges;
+  memset(m->equal, 0, 2 * judges * sizeof *m->equal);
   set_identity(m->a, d);
   set_identity(m->found, d);
   return SCL_STATUS_OK;

@@ -83,6 +83,13 @@ function TestLowRank()
     lambda = 1e-3, intercept = true }:predict(X)) < 1e-5)
 end
 
+-- A residual below rounding is not reached, which the note says.
+function TestTooSmallATolerance()
+  local info = fit{ method = "cg", rank = 5, tolerance = 1e-19 }:info()
+  lu.assertEquals(info.status, "iterations exhausted")
+  lu.assertStrContains(info.note, " steps of conjugate gradients leave a residual of ")
+end
+
 function TestWhatItRefuses()
   fails({ "lambda above 0" }, fit, { method = "cg", lambda = 0 })
   fails({ "method", "direct" }, fit, { method = "cgg" })
