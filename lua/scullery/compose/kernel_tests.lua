@@ -12,6 +12,7 @@ local text_table = require "scullery.base.text_table"
 local BLOCK = 8192    -- rows whose features are made at a time
 local DRAWS = 9999    -- of the limit law
 local WEIGHTS = 1000  -- of the limit law that are drawn; those that are left count by their sum
+local MOST_DRAWS = 1000003 -- more than the permutations of one seed: those of another are others
 local SMALL = 1e-8    -- of the largest: weights below it are left out
 
 local kernel_tests = {}
@@ -91,15 +92,13 @@ local function p_of(statistic, draws)
   return (1 + count) / (1 + #draws)
 end
 
--- Draws of sum_k weights[k] z_k^2, z_k normal: a list. weights: descending.
-local function chi_squares(weights, seed)
-  local count, rest = 0, 0
-  for k, weight in ipairs(weights) do
-    if k <= WEIGHTS and weight > SMALL * weights[1] then
-      count = k
-    else
-      rest = rest + math.max(weight, 0)
-    end
+-- Draws of sum_k weights[k] z_k^2, z_k normal: a list. weights: descending, the WEIGHTS largest or
+-- more of them; total: the sum of all that are above 0.
+local function chi_squares(weights, total, seed)
+  local count, rest = 0, total
+  while count < math.min(#weights, WEIGHTS) and weights[count + 1] > SMALL * weights[1] do
+    count = count + 1
+    rest = math.max(rest - weights[count], 0)
   end
   local list, column = {}, core.zeros(math.max(count, 1), 1)
   for k = 1, count do column:set(k, 1, weights[k]) end
@@ -127,10 +126,17 @@ local function permuted(n, o, f)
   local draws = {}
   local level <close> = progress.level{ name = "permutation", total = o.permutations }
   for k = 1, o.permutations do
-    draws[k] = f(core.permutation(n, o.seed + k, streams.permutations))
+    draws[k] = f(core.permutation(n, o.seed * MOST_DRAWS + k, streams.permutations))
     level:step()
   end
   return draws
+end
+
+-- The sum of the numbers above 0.
+local function positive_sum(list)
+  local sum = 0
+  for _, value in ipairs(list) do sum = sum + math.max(value, 0) end
+  return sum
 end
 
 local function result(test, o, statistic, draws, rows, feats)
@@ -171,7 +177,7 @@ local function mmd_limit(o, feats)
   local n, m = o.X:rows(), o.Y:rows()
   local mean = (sums[1] + sums[2]) * (1 / (n + m))
   local weights = eigenvalues((products * (1 / (n + m)) - mean:t() * mean) * (1 / n + 1 / m))
-  return distance(sums[1], n, sums[2], m), chi_squares(weights, o.seed)
+  return distance(sums[1], n, sums[2], m), chi_squares(weights, positive_sum(weights), o.seed)
 end
 
 local function mmd_of(o)
@@ -236,11 +242,14 @@ local function hsic_limit(o, feats_x, feats_y)
   local C, weights = covariance(ZV, sum_z, sum_v), {}
   local mine, other = eigenvalues(covariance(ZZ, sum_z, sum_z)),
     eigenvalues(covariance(VV, sum_v, sum_v))
-  for _, a in ipairs(mine) do
-    for _, b in ipairs(other) do weights[#weights + 1] = math.max(a, 0) * math.max(b, 0) / n end
+  -- at least i j - 1 products are as large as that of the i-th and the j-th
+  for i, a in ipairs(mine) do
+    for j = 1, math.min(#other, WEIGHTS // i) do
+      weights[#weights + 1] = math.max(a, 0) * math.max(other[j], 0) / n
+    end
   end
   table.sort(weights, function(a, b) return a > b end)
-  return C:dot(C), chi_squares(weights, o.seed)
+  return C:dot(C), chi_squares(weights, positive_sum(mine) * positive_sum(other) / n, o.seed)
 end
 
 local function hsic_of(o)

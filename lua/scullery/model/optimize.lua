@@ -55,8 +55,11 @@ local function side_of(name, given)
     fail("side %s of the box has log = true and begins at %s; it takes numbers above 0", name,
       side.low)
   end
-  if side.integer and (math.tointeger(side.low) == nil or math.tointeger(side.high) == nil) then
-    fail("side %s of the box has integer = true, and its ends are not whole numbers", name)
+  if side.integer then
+    side.low, side.high = math.tointeger(side.low), math.tointeger(side.high)
+    if not (side.low and side.high) then
+      fail("side %s of the box has integer = true, and its ends are not whole numbers", name)
+    end
   end
   return side
 end
@@ -108,16 +111,18 @@ local function model_of(o, sigma, lambda)
 end
 
 -- What the model learns of the values: z = (value - median)/(median less the least one), and log(1
--- + z) where z > 0, so that large values far from the minimum do not decide how the model is.
+-- + z) where z > 0, so that large values far from the minimum do not decide how the model is. Of
+-- halves of the values, whose differences are finite.
 local function squeezed(values)
-  local sorted = table.move(values, 1, #values, 1, {})
+  local sorted = {}
+  for i, v in ipairs(values) do sorted[i] = v / 2 end
   table.sort(sorted)
   local median = sorted[(#sorted + 1) // 2]
   local scale = median > sorted[1] and median - sorted[1]
     or sorted[#sorted] > median and sorted[#sorted] - median or 1
   local column = core.zeros(#values, 1)
   for i, v in ipairs(values) do
-    local z = (v - median) / scale
+    local z = (v / 2 - median) / scale
     column:set(i, 1, z > 0 and math.log(1 + z) or z)
   end
   return column

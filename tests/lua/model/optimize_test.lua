@@ -50,15 +50,17 @@ function TestSides()
   local found = sc.optimize{ f = function(x)
     lu.assertEquals(math.type(x.depth), "integer")
     return -math.log(x.rate / 1e-3, 10) ^ 2 - (x.depth - 3) ^ 2
-  end, box = { rate = { 1e-6, 1, log = true }, depth = { 1, 8, integer = true } }, rounds = 20,
+  end, box = { rate = { 1e-6, 1, log = true }, depth = { 1.0, 8, integer = true } }, rounds = 20,
     maximize = true, T = 100 }
   lu.assertEquals(found.x.depth, 3)
   lu.assertTrue(found.value > -0.3 and found.value <= 0)
   lu.assertEquals(found.trace[20].best, found.value)
 end
 
--- A function that is constant or noisy.
+-- A function that is constant, noisy, or of the largest numbers.
 function TestConstantAndNoise()
+  lu.assertEquals(sc.optimize{ f = function(x) return x[1] > 0 and 1.7e308 or -1.7e308 end,
+    box = square, rounds = 6, T = 20 }.value, -1.7e308)
   lu.assertEquals(sc.optimize{ f = function() return 7 end, box = square, rounds = 6,
     T = 20 }.value, 7)
   local noise, i = sc.randn{ 20, 1, seed = 1 }, 0
