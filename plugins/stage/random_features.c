@@ -148,6 +148,7 @@ const scl_plugin scullery_plugin = {
         "sc.features{...}, solver } makes this stage of all features but the last. With\n"
         "nonlinearity.arccos() in each layer the kernel is about kernel.network{ depth = layers }\n"
         "(Cho and Saul 2009, Kernel methods for deep learning). Widths are numbers here: after\n"
-        "the first layer of cosines, squared distances of rows are at most 4.",
+        "the first layer of cosines, squared distances of rows are at most 4. Two such stages of\n"
+        "one seed have the same weights: give each its own (sc.pipeline does, without seeds).",
     SCL_STAGE(.arrays = "weights|bias", .fit = fit, .shape = shape_of, .apply = apply),
     SCL_INSTANCE(random_features, options)};

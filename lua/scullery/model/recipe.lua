@@ -96,15 +96,21 @@ local function add_text(self, i, stage)
   self.text = stage
 end
 
--- Features that other features follow, as the row stage that they are then.
-local function layer_of(features, i)
+-- Features that other features follow, as the row stage that they are then. Stages of one seed draw
+-- the same numbers: of features without a seed each gets another one.
+local function layer_of(features, i, rows)
   local inst = features.inst
   if not inst or instantiation.is_union(features) or inst.K or inst.phi.kind == "kernel"
-    or math.type(features.T) ~= "integer" or component.waiting(inst.p) then
+    or math.type(features.T) ~= "integer" or features.dtype ~= "float64"
+    or component.waiting(inst.p) then
     error(("pipeline: stage %d, features of %s: the features before take p with widths that are \z
       numbers, phi, T and seed alone"):format(i, tostring(features)), 5)
   end
-  return stages.make(LAYER, { p = inst.p, phi = inst.phi, T = features.T, seed = features.seed })
+  local seed = features.seed
+  for _, stage in ipairs(features.unseeded and rows or {}) do
+    if stage.kind == LAYER then seed = seed + 1 end
+  end
+  return stages.make(LAYER, { p = inst.p, phi = inst.phi, T = features.T, seed = seed })
 end
 
 -- Adds stage number i to its field: text, rows, features, after (row stages after the features),
@@ -119,7 +125,7 @@ local function add_stage(self, i, stage)
       error(("pipeline: stage %d: features come before the solver, and after other features at \z
         once"):format(i), 4)
     end
-    if self.features then table.insert(self.rows, layer_of(self.features, i)) end
+    if self.features then table.insert(self.rows, layer_of(self.features, i, self.rows)) end
     self.features = stage
   elseif component.is(stage, "solver") then
     if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 4) end

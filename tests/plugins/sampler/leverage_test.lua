@@ -30,24 +30,36 @@ function TestUnbiased()
   lu.assertTrue(far < 8) -- of 820 pairs, 0.4 of which are expected; pairs depend on each other
 end
 
--- The leverages by an independent computation: of candidates that are all taken, T = M, a factor is
--- the smaller the larger the leverage is.
+-- Leverages q and shares p by an independent computation from the candidates, which are the rows of
+-- sampler.gaussian: a factor is 1/sqrt(T M p), and a candidate is taken T p times, up to one.
 function TestFactorsFollowLeverages()
   local M, lambda = 40, 0.01
   local feats = features({ candidates = M, lambda = lambda, sample = 40 }, 400, 3)
   fails({ "fewer than T" }, feats.fit, feats, X)
   feats = features({ candidates = M, lambda = lambda, sample = 40 }, M, 3):fit(X)
-  local W, Z = feats:parameters(), feats:transform(X)
-  local seen, factors = {}, {}
+  local candidates = sc.features{ p = sc.sampler.gaussian{ gamma = 0.3 }, T = M, seed = 3,
+    phi = sc.nonlinearity.fourier{ form = "pair" } }:fit(X)
+  local V, Phi = candidates:parameters(), candidates:transform(X)
+  local A = Phi * Phi:t() + sc.eye(40) * (40 * lambda)
+  local inverse = sc.eye(40) * (1 / A:norm())
+  for _ = 1, 40 do inverse = inverse * 2 - inverse * A * inverse end -- Newton's method
+  local solved = inverse * Phi
+  local q, total, place = {}, 0, {}
+  for m = 1, M do
+    q[m] = Phi:column(m):dot(solved:column(m)) + Phi:column(M + m):dot(solved:column(M + m))
+    total = total + q[m]
+    place[("%.12g"):format(V:get(m, 1))] = m
+  end
+  local W, Z, seen = feats:parameters(), feats:transform(X), {}
   for t = 1, M do
     local c, s = Z:get(1, t), Z:get(1, M + t)
-    local key = ("%.12g"):format(W:get(t, 1))
-    seen[key] = (seen[key] or 0) + 1
-    factors[key] = math.sqrt(c * c + s * s) -- the factor: cos^2 + sin^2 = 1
+    local m = place[("%.12g"):format(W:get(t, 1))]
+    seen[m] = (seen[m] or 0) + 1
+    -- cos^2 + sin^2 = 1
+    lu.assertAlmostEquals(c * c + s * s, total / (M * M * q[m]), 1e-9)
   end
-  for key, count in pairs(seen) do
-    -- a candidate is taken T p times, up to one: count is near 1/(M f^2)
-    lu.assertTrue(math.abs(count - 1 / (M * factors[key] ^ 2)) < 1 + 1e-9)
+  for m = 1, M do
+    lu.assertTrue(math.abs((seen[m] or 0) - M * q[m] / total) < 1 + 1e-9)
   end
 end
 

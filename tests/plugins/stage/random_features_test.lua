@@ -100,6 +100,16 @@ function TestInPipelines()
   lu.assertTrue(ntk:score(test) > 0.93)
 end
 
+-- Layers without a seed are independent: none has the weights of another.
+function TestLayersWithoutASeed()
+  local function layer() return sc.features{ p = gaussian{}, phi = relu(), T = 3 } end
+  local text = tostring(sc.pipeline{ layer(), layer(), layer() })
+  local seeds = {}
+  for seed in text:gmatch "random_features%b{}" do seeds[#seeds + 1] = seed end
+  lu.assertEquals(#seeds, 2, text)
+  lu.assertNotEquals(seeds[1], seeds[2])
+end
+
 function TestWhatTheyRefuse()
   local after = sc.features{ T = 5 }
   local function pipeline(first) return function() sc.pipeline{ first, after } end end
@@ -107,6 +117,8 @@ function TestWhatTheyRefuse()
     gamma = "median" }, phi = relu(), T = 5 }))
   fails({ "numbers, phi, T and seed alone" }, pipeline(sc.features{ p = gaussian{}, phi = relu(),
     T = 5 } + sc.features{ p = gaussian{}, phi = relu(), T = 5 }))
+  fails({ "numbers, phi, T and seed alone" }, pipeline(sc.features{ p = gaussian{}, phi = relu(),
+    T = 5, dtype = "float32" }))
   fails({ "before the solver" }, function()
     sc.pipeline{ after, sc.standardize(), sc.features{ T = 5 } }
   end)
