@@ -10,7 +10,7 @@ local function fail(...) error(string.format(...), 0) end
 local function fields_of(line)
   local fields, at = {}, 1
   while at <= #line + 1 do
-    local text, stop = line:match('^"(.-)"(),', at)
+    local text, stop = (line .. ","):match('^"(.-)"(),', at)
     if not text then text, stop = (line .. ","):match("^([^,]*)(),", at) end
     fields[#fields + 1], at = text, stop + 1
   end

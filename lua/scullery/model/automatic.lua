@@ -25,6 +25,7 @@ local growing = require "scullery.model.growing"
 local growing_fits = require "scullery.model.growing_fits"
 local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
+local progress = require "scullery.base.progress"
 local warn = require "scullery.base.warn"
 local recipe = require "scullery.model.recipe"
 local sample = require "scullery.model.sample"
@@ -216,6 +217,7 @@ end
 -- needs no other sums, each an eighth of the work of a fit. Second: stages, map and training of all
 -- rows.
 local function choose_on_all(p, opened, open, all, chosen, stored)
+  local _ <close> = progress.level{ name = "choosing " .. open.lambda, total = 1 }
   local ready = trials.train(all, p, nil, stored and stored:begin(trials.PART_ON_ALL))
   local best = trials.kept_in(stored, "regularisation on all rows", function()
     local half, few = trials.half(all, p, ready)

@@ -272,18 +272,24 @@ function TestShown.test_a_pipe_gets_plain_lines()
   lu.assertEquals({ shell("SCULLERY_PROGRESS=0 " .. command .. " 1") }, { 0, "done\n", "" })
 end
 
--- A piece of work without a share, and a walk in it.
+-- A piece of work without a share, and a walk in it: that of the solver, or of the choice of its
+-- lambda.
 function TestShown.test_the_time_of_a_walk_names_it()
   local path = support.write(nil, [[
     local sc = require "scullery"
     local X = sc.randn{ 20000, 20, seed = 1 }
-    sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(), T = 600 },
-      sc.solver.ridge{ lambda = 1e-3 } }:fit(X, X:column(1))]])
-  local _, _, err = shell(("SCULLERY_PROGRESS=0.02 SCULLERY_THREADS=1 %s %s"):format(
-    quote(support.binary), quote(path)))
+    sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.fourier(),
+      T = 600 }, sc.solver.ridge{ lambda = tonumber(arg[1]) } }:fit(X, X:column(1))]])
+  local function shown(lambda)
+    return (select(3, shell(("SCULLERY_PROGRESS=0.02 SCULLERY_THREADS=1 %s %s %s"):format(
+      quote(support.binary), quote(path), lambda))))
+  end
+  local err, choice = shown "1e-3", shown ""
   os.remove(path)
   lu.assertStrContains(err, " s left in learning, ")
   lu.assertNil(err:match "learning %d+%%, %d+ s left, ")
+  lu.assertStrContains(choice, "choosing lambda 1 of 1")
+  lu.assertNil(choice:match "learning %d+%%, %d+ s left, ")
   lu.assertNotStrContains(err, "scullery: , ")
 end
 

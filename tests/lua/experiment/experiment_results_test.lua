@@ -217,6 +217,8 @@ function TestTables:test_published_numbers_of_a_file()
     .. "100,a,4,,\n7,x,4,1,1\n")
   local from_file, nested = compare(path), compare{ [10] = { a = { 0.25, 0.25 }, b = 0.75 } }
   lu.assertEquals(tostring(from_file), tostring(nested))
+  write 'T,runs,error,error.deviation,method\n10,4,0.25,0.5,"a"\n10,1,0.75,,b\n'
+  lu.assertEquals(tostring(compare(path)), tostring(nested))
   write "T,error\n10,1\n"
   fails({ path .. " has no column 'method'" }, compare, path)
   write "T,method,error\n10,a\n"
