@@ -266,13 +266,13 @@ static void test_rows_in_parts(void) {
     row[j] = (double)(j + 1);
   expect(scl_symmetric_create(N, &a, &error) == SCL_STATUS_OK, "create", 0, 1);
   const size_t most = scl_symmetric_part_rows(a, SCL_DTYPE_FLOAT64), rows = 2 * most + 7;
-  double *phi = scl_allocate_array(rows, sizeof row);
-  expect(phi != NULL, "memory", 0, 1);
+  double *many = scl_allocate_array(rows, sizeof row);
+  expect(many != NULL, "memory", 0, 1);
   for (size_t k = 0; k < rows; k++)
-    memcpy(phi + k * N, row, sizeof row);
-  expect(scl_symmetric_accumulate(a, SCL_DTYPE_FLOAT64, phi, N, rows, &error) == SCL_STATUS_OK,
+    memcpy(many + k * N, row, sizeof row);
+  expect(scl_symmetric_accumulate(a, SCL_DTYPE_FLOAT64, many, N, rows, &error) == SCL_STATUS_OK,
          "accumulate", 0, 1);
-  scl_release(phi);
+  scl_release(many);
   for (size_t i = 0; i < N; i++)
     for (size_t j = 0; j <= i; j++)
       expect(scl_symmetric_get(a, i, j) == (double)rows * row[i] * row[j], "Phi'Phi in parts",
