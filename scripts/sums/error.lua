@@ -4,7 +4,8 @@
 --   build/scullery scripts/sums/error.lua [--build FOLDER] [--out DIR] [--picture FILE.svg]
 --
 -- 8 Fourier features of uniform rows in 4 columns; blocks of 2048 rows; five seeds. FOLDER
--- (default: build) has libscullery.so, whose core/algebra/block_totals.h makes the whole numbers (error.c).
+-- (default: build) has libscullery.so, whose core/algebra/block_totals.h makes the whole numbers
+-- (error.c).
 -- Results are in DIR/sums_error (default: experiments). Needs a C compiler with __float128.
 local sc = require "scullery"
 

@@ -13,7 +13,8 @@ checked("sampler", {
     .. "tensorsketch threshold",
   ["simple-form"] = "all but cauchy gaussian laplace rademacher uniform",
   law = "columns landmarks leverage maclaurin patches positive skewed_chi_square tensorsketch",
-  bias = "columns grid landmarks maclaurin pooled positive skewed_chi_square tensorsketch threshold",
+  bias = "columns grid landmarks maclaurin pooled positive "
+    .. "skewed_chi_square tensorsketch threshold",
   independence = "all but cauchy gaussian laplace rademacher sparse spherical student threshold "
     .. "uniform",
   characteristic = "columns grid landmarks leverage maclaurin positive "
@@ -27,7 +28,8 @@ checked("sampler", {
   prepare = "all but hadamard tensorsketch",
   learn = "all but landmarks leverage",
   kernel = "columns landmarks leverage",
-  rate = "columns hadamard landmarks leverage maclaurin orthogonal pooled positive qmc tensorsketch",
+  rate = "columns hadamard landmarks leverage maclaurin orthogonal pooled positive "
+    .. "qmc tensorsketch",
   domain = "all but skewed_chi_square",
   effects = "columns",
   ["sparse-rows"] = "columns landmarks patches",

@@ -136,8 +136,8 @@ local function check_grids(t, draw, _, law, room)
         numbers_of(weights, j, law.mean[j], law.scale[j]), 1, d)
     else -- a fixed pitch
       for i = 1, room.count do
-        t:expect(weights:get(i, j) == law.mean[j], "pitch %d of parameter %d is %g, and the law says \z
-          %g for all", j - 1, i - 1, weights:get(i, j), law.mean[j])
+        t:expect(weights:get(i, j) == law.mean[j], "pitch %d of parameter %d is %g, and the law \z
+          says %g for all", j - 1, i - 1, weights:get(i, j), law.mean[j])
       end
     end
     statistics.check_distribution(t, ("shift over pitch %d"):format(j - 1), shares,

@@ -528,9 +528,10 @@ static void get_model(const void *self, model_reader *r, size_t features, size_t
   m->low = models_get_optional(r, "stumps.low", sides);
   m->high = models_get_optional(r, "stumps.high", sides);
   if (r->status == SCL_STATUS_OK && (m->low == NULL) != (m->high == NULL))
-    r->status = r->host->fail(r->error, SCL_STATUS_BAD_DATA,
-                              "the model has one of 'stumps.low' and 'stumps.high', and both belong "
-                              "together");
+    r->status =
+        r->host->fail(r->error, SCL_STATUS_BAD_DATA,
+                      "the model has one of 'stumps.low' and 'stumps.high', and both belong "
+                      "together");
 }
 MODELS_LOAD(ensemble)
 
