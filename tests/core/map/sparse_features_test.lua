@@ -39,12 +39,16 @@ function TestTheSameBits()
       { dtype = "float32" }),
     maxout = features(sc.sampler.pooled(), sc.nonlinearity.maxout()),
     sparse = features(sc.sampler.sparse{ degree = 2 }, relu, { K = sc.kernel.gaussian() }),
-    threshold = features(sc.sampler.threshold(), relu),
     structured = features(sc.sampler.hadamard(), fourier),
     sketch = features(sc.sampler.tensorsketch(), sc.nonlinearity.identity()),
     cells = features(sc.sampler.grid(), sc.nonlinearity.bins(), { T = 20 }) } do
     lu.assertEquals(gap(of), 0, name)
   end
+end
+
+-- Features of one column: dense rows are summed by the values of the column.
+function TestSumsByValues()
+  lu.assertTrue(gap(features(sc.sampler.threshold(), relu)) < 1e-12)
 end
 
 -- Lengths of rows and inner products are summed in another order.
