@@ -6,13 +6,12 @@
 #include <stdlib.h>
 
 #define READ_FILE "scullery.checker.read_file"
-enum { MOST = 1000 }; /* columns that are chosen */
 
 typedef struct read_file {
   scl_instance *reader;
   void *opened;
   scl_reader_schema schema;
-  size_t chosen[MOST];
+  size_t *chosen;
   size_t columns; /* that rows give */
   bool apart;     /* those of `chosen` alone */
 } read_file;
@@ -21,7 +20,7 @@ static void release(void *pointer) {
   read_file *file = pointer;
   if (file->opened != NULL) scl_reader_close(file->reader, file->opened);
   scl_instance_release(file->reader);
-  scl_release(file);
+  SCL_RELEASE(file->chosen, file);
 }
 
 /* checker.reader_example(reader, path) -> whether the reader writes an example */
@@ -40,6 +39,13 @@ static int recognises(lua_State *L) {
   return scl_lua_give_boolean(L, scl_reader_recognises(reader, (const unsigned char *)first, size));
 }
 
+/* Choose the `count` columns whose places are in file->chosen. */
+static void choose_columns(lua_State *L, read_file *file, size_t count) {
+  SCL_LUA_TRY(
+      L, scl_reader_choose(file->reader, file->opened, file->chosen, count, &file->apart, &error));
+  if (file->apart) file->columns = count;
+}
+
 /* checker.reader_open(reader, path) -> a file, the names of its columns, the rows of its parts */
 static int open_file(lua_State *L) {
   scl_instance *reader = scl_lua_check_instance(L, 1, SCL_KIND_READER);
@@ -51,6 +57,11 @@ static int open_file(lua_State *L) {
   SCL_LUA_TRY(L, scl_reader_open(reader, path, &file->opened, &error));
   SCL_LUA_TRY(L, scl_reader_get_schema(reader, file->opened, &file->schema, &error));
   file->columns = file->schema.columns;
+  file->chosen = scl_allocate_array(file->columns + 1, sizeof *file->chosen);
+  if (file->chosen == NULL) return luaL_error(L, "out of memory");
+  for (size_t j = 0; j < file->columns; j++)
+    file->chosen[j] = j;
+  choose_columns(L, file, file->columns);
   lua_createtable(L, (int)file->columns, 0);
   for (size_t j = 0; j < file->columns; j++) {
     lua_pushstring(L, file->schema.column[j].name);
@@ -68,16 +79,14 @@ static int open_file(lua_State *L) {
 static int choose(lua_State *L) {
   read_file *file = scl_lua_take_handle(L, 1, READ_FILE);
   const size_t count = (size_t)luaL_len(L, 2);
-  luaL_argcheck(L, count <= MOST, 2, "too many columns");
+  luaL_argcheck(L, count <= file->schema.columns, 2, "too many columns");
   for (size_t j = 0; j < count; j++) {
     lua_rawgeti(L, 2, (lua_Integer)j + 1);
     file->chosen[j] = (size_t)luaL_checkinteger(L, -1) - 1;
     luaL_argcheck(L, file->chosen[j] < file->schema.columns, 2, "no such column");
     lua_pop(L, 1);
   }
-  SCL_LUA_TRY(
-      L, scl_reader_choose(file->reader, file->opened, file->chosen, count, &file->apart, &error));
-  if (file->apart) file->columns = count;
+  choose_columns(L, file, count);
   return scl_lua_give_boolean(L, file->apart);
 }
 

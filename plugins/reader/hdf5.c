@@ -331,19 +331,8 @@ static scl_status choose(void *opened, const size_t *columns, size_t count, scl_
   return SCL_STATUS_OK;
 }
 
-static scl_status choose_all(hdf5_file *f, scl_error *error) {
-  size_t *all = scl_host_zeros(f->file.host, f->columns, sizeof *all);
-  if (all == NULL) return out_of_memory(f, error);
-  for (size_t j = 0; j < f->columns; j++)
-    all[j] = j;
-  const scl_status status = choose(f, all, f->columns, error);
-  f->file.host->release(all);
-  return status;
-}
-
 static scl_status seek(void *opened, size_t part, scl_error *error) {
   hdf5_file *f = opened;
-  if (f->chosen == NULL) READ_TRY(choose_all(f, error));
   f->row = (uint64_t)part * PART_ROWS;
   return SCL_STATUS_OK;
 }
@@ -382,7 +371,6 @@ static scl_status read_set(hdf5_file *f, dataset *d, size_t count, scl_error *er
 /* Blocks of rows of all datasets that have a wanted column. */
 static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
   hdf5_file *f = opened;
-  if (f->chosen == NULL) READ_TRY(choose_all(f, error));
   if (f->row >= f->rows) return SCL_STATUS_OK;
   const uint64_t left = f->rows - f->row;
   const size_t count = left < f->block_rows ? (size_t)left : f->block_rows;

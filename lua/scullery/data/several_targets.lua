@@ -55,8 +55,22 @@ function several_targets.wanted(o)
   return like
 end
 
+-- Whether the file has a column of one of these names, whatever is in it.
+local function has_any(path, o, wanted)
+  local plain = {}
+  for key, value in pairs(o) do plain[key] = value end
+  plain.like, plain.quiet = nil, true
+  local ok, result = pcall(core.read_csv, path, plain)
+  for _, column in ipairs(ok and result.schema.columns or {}) do
+    for _, name in ipairs(wanted) do
+      if column.name == name then return true end
+    end
+  end
+  return false
+end
+
 --- several_targets.read(path, o, wanted): core.read_csv with these targets moved to y. With `like`,
---- a file without the targets is read too.
+--- a file that has none of the targets is read too.
 function several_targets.read(path, o, wanted)
   local like, result = o.like, nil
   if like then
@@ -65,7 +79,10 @@ function several_targets.read(path, o, wanted)
     whole.like = with_columns(like)
     local ok
     ok, result = pcall(core.read_csv, path, whole)
-    if not ok then return core.read_csv(path, o) end
+    if not ok then
+      if has_any(path, o, wanted) then error(result, 0) end
+      return core.read_csv(path, o)
+    end
   end
   result = result or core.read_csv(path, o)
   local place, kept, names, columns = {}, {}, {}, {}

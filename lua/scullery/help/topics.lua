@@ -164,10 +164,9 @@ local homes = {
 
 -- Name of an object's type -> the table with its methods, and the modules with their comments.
 local types = {
-  pipeline = { "Pipeline", "scullery.model.pipeline", "scullery.model.pipeline_sums",
-    "scullery.model.export", "scullery.model.posterior", "scullery.model.conformal",
-    "scullery.model.scales",
-    "scullery.pictures", "scullery.report" },
+  pipeline = { "Pipeline", "scullery.model.pipeline", "scullery.model.pipeline_explaining",
+    "scullery.model.pipeline_sums", "scullery.model.export", "scullery.model.posterior",
+    "scullery.model.conformal", "scullery.model.scales", "scullery.pictures", "scullery.report" },
   dataset = { "Dataset", "scullery.data.dataset", "scullery.data.parts", "scullery.model" },
   features = { "Features", "scullery.compose.features", "scullery.compose.union",
     "scullery.model" },

@@ -4,7 +4,8 @@ local instantiation = require "scullery.compose.instantiation"
 local options = require "scullery.base.options"
 require "scullery.model.conformal" -- methods of the class
 require "scullery.model.export" -- a method of the class
-require "scullery.model.pipeline_sums" -- methods of the class
+require "scullery.model.pipeline_explaining" -- methods of the class
+require "scullery.model.pipeline_sums"
 require "scullery.model.scales" -- a method of the class
 
 local Dataset, Features = dataset.class, instantiation.features_class

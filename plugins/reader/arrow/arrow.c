@@ -128,22 +128,9 @@ static scl_status schema(void *opened, scl_reader_schema *out, scl_error *error)
   return SCL_STATUS_OK;
 }
 
-static scl_status choose_all(arrow_file *f, scl_error *error) {
-  const size_t count = f->contents.n_columns;
-  size_t *all = scl_host_zeros(f->file.host, count, sizeof *all);
-  if (all == NULL)
-    return f->file.host->fail(error, SCL_STATUS_NO_MEMORY, "%s: out of memory", f->file.path);
-  for (size_t j = 0; j < count; j++)
-    all[j] = j;
-  const scl_status status = choose(f, all, count, error);
-  f->file.host->release(all);
-  return status;
-}
-
 /* A batch needs none before it, but for the dictionaries, which are read again (batches.c). */
 static scl_status seek(void *opened, size_t part, scl_error *error) {
   arrow_file *f = opened;
-  if (f->readings == NULL) READ_TRY(choose_all(f, error));
   f->batch = part;
   f->in_batch = f->row = 0;
   f->loaded = false;
@@ -156,7 +143,6 @@ static scl_status seek(void *opened, size_t part, scl_error *error) {
 static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
   arrow_file *f = opened;
   const arrow_contents *c = &f->contents;
-  if (f->readings == NULL) READ_TRY(choose_all(f, error));
   while (f->batch < c->n_batches && f->in_batch == c->batch_rows[f->batch]) {
     f->batch++;
     f->in_batch = 0;

@@ -92,19 +92,6 @@ static scl_status choose(void *opened, const size_t *columns, size_t count, scl_
   return SCL_STATUS_OK;
 }
 
-/* Without a choice all columns are read. */
-static scl_status choose_all(parquet_file *f, scl_error *error) {
-  const size_t count = f->footer.n_columns;
-  size_t *all = scl_host_zeros(f->file.host, count, sizeof *all);
-  if (all == NULL)
-    return f->file.host->fail(error, SCL_STATUS_NO_MEMORY, "%s: out of memory", f->file.path);
-  for (size_t j = 0; j < count; j++)
-    all[j] = j;
-  const scl_status status = choose(f, all, count, error);
-  f->file.host->release(all);
-  return status;
-}
-
 /* ---------------------------------------------------------------- the slots */
 
 static scl_status make_schema(parquet_file *f, scl_error *error) {
@@ -157,7 +144,6 @@ static void begin_group(parquet_file *f, size_t group) {
 /* A row group can be read without those before it. */
 static scl_status seek(void *opened, size_t part, scl_error *error) {
   parquet_file *f = opened;
-  if (f->chosen == NULL) READ_TRY(choose_all(f, error));
   f->row = 0;
   for (size_t k = 0; k < part; k++)
     f->row += f->footer.group_rows[k];
@@ -169,7 +155,6 @@ static scl_status seek(void *opened, size_t part, scl_error *error) {
  * ends, so that no values are copied from page to page. */
 static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
   parquet_file *f = opened;
-  if (f->chosen == NULL) READ_TRY(choose_all(f, error));
   if (!f->begun) begin_group(f, 0);
   while (f->rows_left == 0 && f->group < f->footer.groups)
     begin_group(f, f->group + 1);

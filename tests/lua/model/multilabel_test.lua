@@ -118,6 +118,13 @@ function TestFiles()
     local loaded = sc.load(path)
     lu.assertTrue(loaded:predict(read) == p:predict(read))
     lu.assertTrue(sc.data.csv(csv, { like = loaded, quiet = true }).y == Y)
+    -- a file without targets has rows alone; one with a bad target is not taken for such
+    local rows = support.write(folder .. "/alone.csv", "a,b\n1,2\n")
+    lu.assertNil(sc.data.csv(rows, { like = loaded, quiet = true }).y)
+    for _, line in ipairs{ "1,yes,2,0,1", "1,,2,0,1\n1,1,2,0,1" } do
+      local bad = support.write(folder .. "/bad.csv", "a,art,b,news,sport\n" .. line .. "\n")
+      lu.assertErrorMsgContains("art", sc.data.csv, bad, { like = loaded, quiet = true })
+    end
     local _, out = support.shell(("%s predict %s %s --score"):format(
       support.quote(support.binary), path, csv))
     local said = p:predict(read)

@@ -93,14 +93,14 @@ typedef struct scl_reader {
   /* Called once, after `open`. [one] */
   scl_status (*schema)(void *opened, scl_reader_schema *out, scl_error *error);
   /* The columns that `rows` gives from now on, by their places, each once; reading begins with the
-   * first row. The reader does not read the others where the format allows that. NULL: `rows` gives
-   * all columns, and the host takes some. [one] */
+   * first row. Called before the first `seek` or `rows`, also where all columns are wanted. The
+   * reader does not read the others where the format allows that. NULL: `rows` gives all columns,
+   * and the host takes some. [one] */
   scl_status (*choose)(void *opened, const size_t *columns, size_t count, scl_error *error);
   /* The next rows are those of that part and of the parts behind it. NULL where parts are 0.
    * [one] */
   scl_status (*seek)(void *opened, size_t part, scl_error *error);
-  /* The next rows, as many as the reader likes; without a choice of all columns. A block does not
-   * go beyond a part. [one] */
+  /* The next rows, as many as the reader likes. A block does not go beyond a part. [one] */
   scl_status (*rows)(void *opened, scl_row_block *out, scl_error *error);
   void (*close)(void *opened);
   /* Write a small file of the format, with missing cells and two parts or more where there are
