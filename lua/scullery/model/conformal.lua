@@ -102,7 +102,8 @@ local function kept_of(p, o, title)
   local wanted = { method = o.method, by = o.by, scale = o.scale }
   if o.calibration then
     if o.method then error(title .. ": takes method or calibration, not both", 0) end
-    wanted.method = "split"
+    local old = f.interval or {}
+    wanted = { method = "split", by = o.by or old.by, scale = o.scale or old.scale }
     return conformal_kept.learn(p, o.calibration, wanted, title)
   end
   if serves(f.interval, o) then return f.interval end
@@ -297,6 +298,10 @@ function conformal.interval(p, X, given)
   end
   conformal_rolling.check(o, X, title)
   local made, level = kept_of(p, o, title), o.level or 0.9
+  if o.rolling and made.by then
+    error(("%s: rolling takes the rows before a row, of all groups, and this model keeps bounds \z
+      by groups (by = %s)"):format(title, options.show(made.by)), 0)
+  end
   local source = matching.source(X, f)
   local spread = made.scale and conformal_kept.spread(p, source, title)
   local said = conformal_kept.values(f, f:scores(source))
@@ -413,9 +418,10 @@ local Pipeline = recipe.class
 ---
 --- by: with that probability in each group (Vovk 2012): the name or number of a column with a few
 --- values, or of a category of a table; "groups": those of data sets. Each group takes its own rows
---- to judge by. scale = "std", of ridge regressions: errors are divided by the standard deviation
---- of a row, so that bounds are wider where the model knows less. Both may be given at the fit,
---- interval = { "loo", by = "region", scale = "std" }, and a saved model has them.
+--- to judge by; not with rolling. scale = "std", of ridge regressions: errors are divided by the
+--- standard deviation of a row, so that bounds are wider where the model knows less. Both may be
+--- given at the fit, interval = { "loo", by = "region", scale = "std" }: a saved model has them,
+--- and `calibration` takes them too, unless others are given with it.
 ---
 --- rolling = N, for rows in the order of time (the data set's time, or their own order): the bounds
 --- of a row come from the N rows before it (true: all): of X, if it is a data set with targets, and

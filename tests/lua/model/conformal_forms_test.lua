@@ -222,7 +222,16 @@ function TestSentences()
   fails({ "adapt goes with rolling" }, p.interval, p, at, { adapt = 0.1 })
   fails({ "data set with y" }, p.interval, p, at, { rolling = 5, adapt = 0.1 })
   fails({ "rolling or by" }, p.interval, p, at, { rolling = 5, by = 2 })
-  fails({ "at least 9 rows", "are 5" }, p.interval, p, at, { rolling = 5 })
+  fails({ "by groups (by = 2)" }, p.interval, p, at, { rolling = 5 })
+  local plain = pipeline(20):fit(X, y, { interval = "loo" })
+  fails({ "at least 9 rows", "are 5" }, plain.interval, plain, at, { rolling = 5 })
+  -- rows of `calibration` judge by the groups of the fit
+  local others = sc.dataset{ X = at, y = at:column(1), task = "regression" }
+  local half = { level = 0.5, calibration = others }
+  local low = p:interval(at, half)
+  half.by = 2
+  lu.assertTrue(low == p:interval(at, half) and low ~= plain:interval(at, { level = 0.5,
+    calibration = others }))
   fails({ "goes with \"split\"" }, p.fit, p, X, y, { interval = { "loo", rolling = true } })
   fails({ "colour" }, p.fit, p, X, y, { interval = { "loo", colour = true } })
   fails({ "loo", "by, scale" }, p.fit, p, X, y, { interval = { "bootstrap" } })
