@@ -6,6 +6,7 @@ local description = require "scullery.model.description"
 local options = require "scullery.base.options"
 local parts = require "scullery.model.sums_parts"
 local recipe = require "scullery.model.recipe"
+local warn = require "scullery.base.warn"
 
 local checkpoint = {}
 checkpoint.__index = checkpoint
@@ -21,13 +22,13 @@ checkpoint.rules = {
   every = { type = "number", low = 0, high = 1e9, default = 60 },
   restart = { type = "boolean", default = false } }
 
---- checkpoint.check(title, given): raises an error for options of a checkpoint without one.
+--- checkpoint.check(title, given): raises an error for restart without a checkpoint. `every` may
+--- stay where a script leaves the checkpoint out: a line says that nothing is stored.
 function checkpoint.check(title, given)
   if type(given) ~= "table" or given.checkpoint ~= nil then return end
-  for _, name in ipairs{ "every", "restart" } do
-    if given[name] then
-      error(("%s: option '%s' goes with checkpoint = path"):format(title, name), 0)
-    end
+  if given.restart then error(title .. ": option 'restart' goes with checkpoint = path", 0) end
+  if given.every then
+    warn(title .. ": option 'every' without checkpoint = path: nothing is stored")
   end
 end
 

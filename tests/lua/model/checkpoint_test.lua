@@ -312,14 +312,27 @@ function TestFiles:test_options()
   refused({ "option 'checkpoint' got 3; it takes the path of a file" }, 3)
   refused({ "option 'every' got -1" }, "c", { every = -1 })
   refused({ "option 'restart' got 1; it takes true or false" }, "c", { restart = 1 })
-  for option, value in pairs{ restart = true, every = 30 } do
-    support.fails({ ("option '%s' goes with checkpoint = path"):format(option) }, function()
-      pipeline():fit(ds, { [option] = value })
-    end)
-  end
+  support.fails({ "option 'restart' goes with checkpoint = path" }, function()
+    pipeline():fit(ds, { restart = true })
+  end)
   support.fails({ "a checkpoint is for a pipeline with a solver" }, function()
     sc.pipeline{ sc.standardize() }:fit(ds, { checkpoint = "c" })
   end)
+end
+
+-- Scripts that may leave the checkpoint out leave `every` where it is.
+function TestFiles:test_every_without_a_checkpoint()
+  local path = support.write(nil, [[
+    local sc = require "scullery"
+    local X = sc.randn{ 50, 2, seed = 1 }
+    sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(sc.dataset{ X = X, y = X:column(1) },
+      { every = 30 })
+    print "fitted"]])
+  local status, out, err = support.shell(support.quote(support.binary) .. " "
+    .. support.quote(path))
+  os.remove(path)
+  lu.assertEquals({ status, out }, { 0, "fitted\n" })
+  lu.assertStrContains(err, "option 'every' without checkpoint = path: nothing is stored")
 end
 
 os.exit(lu.LuaUnit.run(), true)
