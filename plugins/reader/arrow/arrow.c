@@ -131,6 +131,7 @@ static scl_status schema(void *opened, scl_reader_schema *out, scl_error *error)
 /* A batch needs none before it, but for the dictionaries, which are read again (batches.c). */
 static scl_status seek(void *opened, size_t part, scl_error *error) {
   arrow_file *f = opened;
+  (void)error;
   f->batch = part;
   f->in_batch = f->row = 0;
   f->loaded = false;

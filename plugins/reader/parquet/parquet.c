@@ -144,6 +144,7 @@ static void begin_group(parquet_file *f, size_t group) {
 /* A row group can be read without those before it. */
 static scl_status seek(void *opened, size_t part, scl_error *error) {
   parquet_file *f = opened;
+  (void)error;
   f->row = 0;
   for (size_t k = 0; k < part; k++)
     f->row += f->footer.group_rows[k];
