@@ -304,8 +304,10 @@ SPECIMEN(rotated, "structured rows",
 /* ------------------------------------------------------------ few: weights on columns t and t+1 */
 
 static scl_status few_layout(const void *self, size_t dim, scl_layout *out, scl_error *error) {
-  (void)dim;
   UPSET(host_of(self), "few.layout", error);
+  if (dim < 2)
+    return host_of(self)->fail(error, SCL_STATUS_BAD_SHAPE,
+                               "rows have %zu column, and weights lie on two", dim);
   out->reals = out->integers = 2;
   disturb("few.layout", "scl_layout", out);
   return SCL_STATUS_OK;
