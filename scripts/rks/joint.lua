@@ -74,7 +74,6 @@ local exp = sc.experiment{ name = "rks_joint" .. (args.quick and "_quick" or "")
     local a, Z = weights(features(X, W), y), constant(test.X)
     local seconds, margins = os.clock() - begun, (features(Z, W) * a):mul(test:targets())
     return { error = margins:map(function(m) return m < 0 and 1 or 0 end):mean(),
-      loss = (value(X, y, a, W)), seconds = seconds }
-  end }
+      loss = (value(X, y, a, W)), seconds = seconds } end }
 sc.publish(args.out .. "/rks/joint" .. (args.quick and "_quick" or ""), { experiment = exp,
   stand_in = args.quick and "wdbc, K = 4", tables = { exp:table{ rows = { "method", "K" } } } })
