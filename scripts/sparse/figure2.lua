@@ -2,41 +2,19 @@
 --
 --     scullery scripts/sparse/figure2.lua [--quick] [--seeds N] [--out DIR]
 --
--- The parts are those of SALSA's authors, with 36 and 55 columns of noise for airfoil and ccpp.
--- Inputs are standardised; errors are mean squared, over the variance of the training targets.
--- Exact: the sum over in-degree columns of products of Gaussian kernels of width 20 n^(-1/5), with
--- a penalty from 1e-4 to 1e2 and the in-degree (1 to 10; to 5 with more than 20 columns) chosen by
--- leave-one-out. Sparse: 300 l features sqrt(2) cos of that in-degree, with five penalties. Weights
--- have standard deviation 0.05 n^(1/5), which matches the kernel: the printed 0.05 sqrt(in-degree)
--- n^(1/5) is the root mean square length of a row.
---
--- "normalised": features over sqrt(300 l) as the paper prints them; "raw": without that factor;
--- "standardised": each feature is centred and scaled before the ridge, as the author's public code
--- of figure 3 does, which has no script of this one. The penalties are those of such features.
---
--- Normalised features do far worse than the exact kernel on some sets, by their penalties and not
--- by the approximation; raw and standardised ones do slightly worse on most, as the paper says.
--- More in docs/seeds.md.
+-- Errors are mean squared, over the variance of the training targets. Exact: a sum over products of
+-- Gaussian kernels; penalty and in-degree by leave-one-out. Sparse: 300 l features sqrt(2) cos of
+-- that in-degree; "normalised": over sqrt(300 l), as the paper prints them; "raw": without that
+-- factor; "standardised": centred and scaled, as the author's code of figure 3 does. The first do
+-- far worse than the exact kernel on some sets, by their penalties and not by the approximation;
+-- the others slightly worse on most, as the paper says. More in docs/seeds.md.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 2, out = "out" }
 local sets = args.quick and { "made" } or { "airfoil", "blog", "blog_comments", "ccpp",
   "forestfires", "galaxy", "housing", "insulin", "music", "propulsion", "skillcraft", "speech",
   "telemonitoring" }
-local noise = { airfoil = 36, ccpp = 55 }
-
-local function made(seed)
-  local X = sc.randn{ 60, 6, seed = seed }
-  return sc.dataset{ X = X, y = X:map(math.sin):sum(2) + X:column(1):mul(X:column(2)) }
-end
-
-local data = {}
-for _, name in ipairs(sets) do
-  local parts = args.quick and { made(1), made(2) } or { sc.data.load("salsa_" .. name):parts() }
-  for i, part in ipairs(parts) do
-    local extra = noise[name] and sc.randn{ #part.X, noise[name], seed = i }
-    data[name .. i] = extra and sc.dataset{ X = sc.hcat(part.X, extra), y = part.y } or part
-  end
-end
+local forms, here = { "standardised", "normalised", "raw" }, arg[0]:match("^(.*/)") or ""
+local data = dofile(here .. "salsa.lua")(sets)
 
 -- A fit by leave-one-out of features and what follows them, and its errors in units of the variance
 -- of the training targets.
@@ -61,13 +39,11 @@ end
 local function five(m, factor)
   return sc.choose.log{ factor * 1e-4 / m, factor * 1e2 / m, count = 5 }
 end
-
 local function experiment(name, cells, run)
   return sc.experiment{ name = name .. (args.quick and "_quick" or ""), data = data,
     folder = args.out .. "/cells", cells = cells, run = run,
     other_options = { "features", "seed" } }
 end
-
 local kernels = experiment("sparse_figure2_exact", { data = sets }, function(cell)
   local l = data[cell.data .. 1].X:cols()
   local degrees = sc.choose(sc.range(1, math.min(l, l > 20 and 5 or 10)))
@@ -78,8 +54,6 @@ local kernels = experiment("sparse_figure2_exact", { data = sets }, function(cel
 end)
 local found = {}
 for _, row in ipairs(kernels.rows) do found[row.cell.data] = row.result end
-
-local forms = { "standardised", "normalised", "raw" }
 local exp = experiment("sparse_figure2", { data = sets, features = forms,
   seed = sc.range(1, args.seeds) }, function(cell)
   local n, l = data[cell.data .. 1].X:rows(), data[cell.data .. 1].X:cols()
@@ -97,7 +71,6 @@ local exp = experiment("sparse_figure2", { data = sets, features = forms,
   result.exact = found[cell.data].error
   return result
 end)
-
 sc.publish(args.out .. "/sparse/figure2" .. (args.quick and "_quick" or ""), {
   experiment = { exp, kernels }, stand_in = args.quick and "a made data set of 60 rows",
   tables = { kernels:table{ rows = "data" },
