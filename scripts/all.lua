@@ -2,12 +2,15 @@
 -- the page scripts/README.md from what they found.
 --
 --     scullery scripts/all.lua [--quick] [--out DIR] [--only rkhsw/table3] [--page] [--to DIR]
---         [--mixed] [--check PERCENT [--cells DIR]]
+--         [--mixed] [--check PERCENT [--cells DIR] [--record FILE]]
 --
 -- Full runs take hours in all; each goes on where it was when it is started again. --quick runs
 -- the short forms, on shipped or generated data, and writes no page. --only runs one script, or the
 -- scripts of a folder. --page runs nothing, and writes the page and its pictures from what lies in
 -- --out to the folder --to (scripts). The text before the papers is that of scripts/guide.md.
+--
+-- --check runs some recorded cells again, and says whether their results are the same; --record adds
+-- what it found to checked.csv, of which each section of the page has its lines.
 --
 -- A page of cells that unlike builds ran is refused, as times and last digits of one build are not
 -- those of another; --mixed writes it. A build is the version, the commit, the instruction set and
@@ -15,7 +18,7 @@
 local sc = require "scullery"
 local source = arg[0]:match("^(.*)/[^/]*$") or "."
 local args = sc.arguments{ quick = false, out = "out", only = "", page = false, to = source,
-  mixed = false, check = 0, cells = source .. "/cells" }
+  mixed = false, check = 0, cells = source .. "/cells", record = "" }
 
 local papers = {
   { "rks", "Weighted sums of random kitchen sinks (Rahimi and Recht 2008)",
@@ -84,6 +87,33 @@ local function check_builds(names)
     :format(table.concat(list, "; ")), 0)
 end
 
+-- What --check found of each experiment, as checked.csv has it: { again, alike, commit } by name.
+local function read_checks(path)
+  local found = {}
+  for name, again, alike, commit in (read(path) or ""):gmatch "([^\n,]+),(%d+),(%d+),([%x+]+)\n" do
+    found[name] = { again, alike, commit }
+  end
+  return found
+end
+
+local function record_checks(list)
+  local found, lines = read_checks(args.record), {}
+  for _, one in ipairs(list) do found[one[1]] = { table.unpack(one, 2) } end
+  for name, one in pairs(found) do lines[#lines + 1] = name .. "," .. table.concat(one, ",") end
+  table.sort(lines)
+  local file = assert(io.open(args.record, "w"))
+  assert(file:write("experiment,again,alike,commit\n", table.concat(lines, "\n"), "\n")):close()
+end
+
+-- The text with a sentence on the cells that were run again, behind the line of each experiment.
+local function with_checks(text, found)
+  return (text:gsub("\n(([%w_.-]+): %d+ cells? done[^\n]*)", function(line, name)
+    local one = found[name]
+    return one and ("\n%s Run again by commit %s: %s of %s cells have the same results to ten \z
+      digits."):format(line, one[3], one[2], one[1])
+  end))
+end
+
 -- The section of a script: its pictures are copied beside it.
 local function section(name)
   local text = section_text(name)
@@ -92,6 +122,7 @@ local function section(name)
     return nil
   end
   local folder = name:match("^[^/]*")
+  text = with_checks(text, read_checks(source .. "/checked.csv"))
   return (text:gsub("!%[(.-)%]%((.-)%)", function(title, picture)
     os.execute("mkdir -p " .. quote(args.to .. "/" .. folder))
     local file = assert(io.open(args.to .. "/" .. folder .. "/" .. picture, "w"))
@@ -124,11 +155,12 @@ if args.check < 0 or args.check > 100 then
 elseif args.check > 0 then
   local folder = os.tmpname()
   os.remove(folder)
-  local same = dofile(source .. "/check.lua")(function(name, settings)
+  local same, list = dofile(source .. "/check.lua")(function(name, settings)
     return execute(name, folder, settings .. " > /dev/null")
   end, { cells = args.cells, share = args.check, out = folder, quick = args.quick,
     wanted = is_wanted })
   os.execute("rm -rf " .. quote(folder))
+  if args.record ~= "" then record_checks(list) end
   os.exit(same and 0 or 1, true)
 end
 

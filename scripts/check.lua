@@ -10,7 +10,8 @@
 --
 -- Which cells are run follows from the recorded ones alone. Results are compared to the ten digits
 -- that pack.lua keeps; those that measure time are left out. A cell with a text that holds a comma
--- is not chosen, as --set cannot name it.
+-- is not chosen, as --set cannot name it. The function returns whether all are the same, and a list
+-- of { experiment, cells run again, those with the same results, the commit that ran them }.
 local sc = require "scullery"
 
 local function is_time(name) return name:find "second" or name == "processor" or name == "wall" end
@@ -119,28 +120,30 @@ local function differences(old, new)
 end
 
 return function(run, options)
-  local count, differ, found = 0, 0, by_script(options)
+  local count, differ, found, list = 0, 0, by_script(options), {}
   local names = {}
   for name in pairs(found) do names[#names + 1] = name end
   table.sort(names)
   if #names == 0 then print("no recorded cells in " .. options.cells) end
   for _, name in ipairs(names) do
     for _, exp in ipairs(found[name]) do
-      local spent, alike, rows = 0, 0, sample(exp, options.share)
+      local spent, alike, rows, commit = 0, 0, sample(exp, options.share), "unknown"
       for _, row in ipairs(rows) do
         local ended = run(name, settings(exp, row, found[name]))
         local new = ended and row_in(options.out .. "/cells", exp, row.cell)
         local said = new and differences(row.result, new.result) or { "it did not run" }
         spent = spent + (new and new.processor_seconds or 0)
+        commit = new and new.about.commit or commit
         if #said == 0 then alike = alike + 1 end
         for _, one in ipairs(said) do print(("   %s: %s"):format(label(row.cell), one)) end
       end
       print(("%s: %d of %d cells again, %.3g processor seconds; %s"):format(exp.name, #rows,
         #exp.rows, spent, alike == #rows and "the same results" or #rows - alike .. " differ"))
       count, differ = count + #rows, differ + #rows - alike
+      list[#list + 1] = { exp.name, #rows, alike, commit }
     end
   end
   print(("%d cells run again: %d with the same results to ten digits"):format(count,
     count - differ))
-  return count > 0 and differ == 0
+  return count > 0 and differ == 0, list
 end

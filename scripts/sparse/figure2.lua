@@ -15,9 +15,7 @@ local sets = args.quick and { "made" } or { "airfoil", "blog", "blog_comments", 
   "telemonitoring" }
 local forms, here = { "standardised", "normalised", "raw" }, arg[0]:match("^(.*/)") or ""
 local data = dofile(here .. "salsa.lua")(sets)
-
--- A fit by leave-one-out of features and what follows them, and its errors in units of the variance
--- of the training targets.
+-- A fit by leave-one-out, and its errors in units of the variance of the training targets.
 local function fit(name, ...)
   local train, test = data[name .. 1], data[name .. 2]
   local model = sc.pipeline{ sc.standardize(), ... }:search(train, { folds = "loo" })

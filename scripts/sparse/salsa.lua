@@ -1,6 +1,6 @@
--- The data of figure 2: salsa(sets) returns the training rows of each set as data[name .. 1] and the
--- test rows as data[name .. 2]: the parts of SALSA's authors, with their columns of noise. The set
--- "made" is for short runs.
+-- The data of figure 2: salsa(sets) returns the training rows of each set as data[name .. 1] and
+-- the test rows as data[name .. 2]: the parts of SALSA's authors, with their columns of noise. The
+-- set "made" is for short runs.
 local sc = require "scullery"
 local noise = { airfoil = 36, ccpp = 55 } -- columns
 
