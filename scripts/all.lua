@@ -9,8 +9,8 @@
 -- scripts of a folder. --page runs nothing, and writes the page and its pictures from what lies in
 -- --out to the folder --to (scripts). The text before the papers is that of scripts/guide.md.
 --
--- --check runs some recorded cells again, and says whether their results are the same; --record adds
--- what it found to checked.csv, of which each section of the page has its lines.
+-- --check runs some recorded cells again, and says whether their results are the same; --record
+-- adds what it found to checked.csv, of which each section of the page has its lines.
 --
 -- A page of cells that unlike builds ran is refused, as times and last digits of one build are not
 -- those of another; --mixed writes it. A build is the version, the commit, the instruction set and
@@ -90,7 +90,7 @@ end
 -- What --check found of each experiment, as checked.csv has it: { again, alike, commit } by name.
 local function read_checks(path)
   local found = {}
-  for name, again, alike, commit in (read(path) or ""):gmatch "([^\n,]+),(%d+),(%d+),([%x+]+)\n" do
+  for name, again, alike, commit in (read(path) or ""):gmatch "([^\n,]+),(%d+),(%d+),([%w+]+)\n" do
     found[name] = { again, alike, commit }
   end
   return found
@@ -122,7 +122,7 @@ local function section(name)
     return nil
   end
   local folder = name:match("^[^/]*")
-  text = with_checks(text, read_checks(source .. "/checked.csv"))
+  text = with_checks(text, read_checks(args.record ~= "" and args.record or source .. "/checked.csv"))
   return (text:gsub("!%[(.-)%]%((.-)%)", function(title, picture)
     os.execute("mkdir -p " .. quote(args.to .. "/" .. folder))
     local file = assert(io.open(args.to .. "/" .. folder .. "/" .. picture, "w"))

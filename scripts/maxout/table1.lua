@@ -64,7 +64,6 @@ sc.experiment{ name = name, folder = args.out .. "/cells", data = { train, test 
       on_edge = is_on_edge(last.tried, cell.m), search_seconds = last.seconds }
   end }
 local exp = sc.experiment.open(name, { folder = args.out .. "/cells" })
-
 local knn = { columns = { "k", "error" }, rows = {}, title = "k nearest neighbours" }
 for i, k in ipairs{ 1, 3 } do
   knn.rows[i] = { k, 100 * sc.pipeline{ sc.solver.knn{ k = k } }:fit(train):error(test) }

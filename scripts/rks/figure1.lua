@@ -27,10 +27,10 @@ local methods = { -- of each: name, largest T, sampler, nonlinearity, solver
   { "sigmoids", 1024, gaussian, sc.nonlinearity.logistic(), least_squares },
   { "AdaBoost", 1024 } }
 local cells, method_of = {}, {}
-for _, method in ipairs(methods) do method_of[method[1]] = method end
 for _, name in ipairs(names) do
   for seed = 1, args.seeds do
     for _, method in ipairs(methods) do
+      method_of[method[1]] = method
       for _, T in ipairs(sizes) do
         cells[#cells + 1] = T <= method[2]
           and { data = name, method = method[1], T = T, seed = seed } or nil
@@ -58,12 +58,10 @@ local exp = sc.experiment{ name = "rks_figure1" .. (args.quick and "_quick" or "
     if cell.method == "stumps, hinge" then
       result.gap = model:info().gap
       result.undecided = model:decision(test):map(function(score)
-        return math.abs(score) < 1e-3 and 1 or 0
-      end):mean()
+        return math.abs(score) < 1e-3 and 1 or 0 end):mean()
     end
     return result
   end }
-
 local figures = {}
 for _, name in ipairs(exp:values("data")) do
   local function panel(x, y, along)

@@ -24,8 +24,9 @@ end
 
 function TestPage:make(arguments)
   local quote = support.quote
-  local status, _, err = support.scullery(("%s --page --out %s --to %s %s"):format(
-    quote(source .. "/scripts/all.lua"), quote(self.out), quote(self.out), arguments or ""))
+  local status, _, err = support.scullery(("%s --page --out %s --to %s --record %s %s"):format(
+    quote(source .. "/scripts/all.lua"), quote(self.out), quote(self.out),
+    quote(self.out .. "/checked.csv"), arguments or ""))
   local file = io.open(self.out .. "/README.md")
   local text = file and file:read "a"
   if file then file:close() end
@@ -42,6 +43,13 @@ function TestPage:test_cells_of_one_build_make_a_page_that_names_it()
   local status, page = self:make()
   lu.assertEquals(status, 0)
   lu.assertStrContains(page, "rks_figure1: 7 cells done; 3 s in all; by " .. old .. ".\n")
+end
+
+function TestPage:test_cells_that_were_run_again()
+  self:add("figure1", old)
+  support.write(self.out .. "/checked.csv", "experiment,again,alike,commit\nrks_figure1,3,2,0ab\n")
+  lu.assertStrContains(select(2, self:make()), "; by " .. old .. ". Run again by commit 0ab: 2 of "
+    .. "3 cells have the same results to ten digits.\n")
 end
 
 function TestPage:test_cells_of_unlike_builds_are_refused()
@@ -83,6 +91,10 @@ function TestPage:test_a_check_of_recorded_cells()
   lu.assertStrContains(said, "maxout_codes_quick: 1 of 3 cells again, ")
   lu.assertStrContains(said, "1 cells run again: 1 with the same results to ten digits")
   lu.assertEquals(status, 0)
+  local record = self.out .. "/checked.csv"
+  check("--record " .. quote(record))
+  lu.assertStrMatches(support.read(record),
+    "experiment,again,alike,commit\nmaxout_codes_quick,1,1,[%w+]+\n")
   local folder = self.out .. "/cells/maxout_codes_quick"
   lu.assertEquals((support.scullery(("%s %s"):format(quote(source .. "/scripts/pack.lua"),
     quote(folder)))), 0)
