@@ -122,7 +122,8 @@ local function section(name)
     return nil
   end
   local folder = name:match("^[^/]*")
-  text = with_checks(text, read_checks(args.record ~= "" and args.record or source .. "/checked.csv"))
+  text = with_checks(text, read_checks(args.record ~= "" and args.record
+    or source .. "/checked.csv"))
   return (text:gsub("!%[(.-)%]%((.-)%)", function(title, picture)
     os.execute("mkdir -p " .. quote(args.to .. "/" .. folder))
     local file = assert(io.open(args.to .. "/" .. folder .. "/" .. picture, "w"))

@@ -140,7 +140,7 @@ return function(run, options)
       print(("%s: %d of %d cells again, %.3g processor seconds; %s"):format(exp.name, #rows,
         #exp.rows, spent, alike == #rows and "the same results" or #rows - alike .. " differ"))
       count, differ = count + #rows, differ + #rows - alike
-      list[#list + 1] = { exp.name, #rows, alike, commit }
+      if #rows > 0 then list[#list + 1] = { exp.name, #rows, alike, commit } end
     end
   end
   print(("%d cells run again: %d with the same results to ten digits"):format(count,

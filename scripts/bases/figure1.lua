@@ -36,7 +36,7 @@ local names, basis_of, deltas = {}, {}, sc.range(0, 2, 0.4)
 for k, basis in ipairs(bases) do names[k], basis_of[basis[1]] = basis[1], basis end
 
 local exp = sc.experiment{
-  name = "bases_figure1" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
+  name = "bases_figure1", args = args,
   cells = { basis = names, delta = deltas, seed = sc.range(1, args.quick and 3 or args.seeds) },
   run = function(cell)
     local basis, x = basis_of[cell.basis], sc.ones(1, d) * (cell.delta / 2)
@@ -59,7 +59,7 @@ for k, basis in ipairs(bases) do
   figures[k] = sc.plot.line{ series = series, title = basis[1], marks = true, x_label = "delta",
     y_label = "kernel" }
 end
-sc.publish(args.out .. "/bases/figure1" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("bases/figure1", { args = args, experiment = exp,
   stand_in = args.quick and "3 draws",
   figures = { sc.plot.panels{ table.unpack(figures) } },
   tables = { exp:compare{

@@ -59,8 +59,7 @@ for _, value in ipairs{ "percent", "seconds" } do
       series = exp:series{ x = "P", value = value, series = "rows", where = where } }
   end
 end
-sc.publish(args.out .. "/bases/figure2" .. (args.quick and "_quick" or ""),
-  { experiment = exp,
+sc.publish("bases/figure2", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc", tables = tables,
   figures = { sc.plot.panels{ columns = #shown, width = 1100, height = 840,
     table.unpack(figures) } } })

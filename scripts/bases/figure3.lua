@@ -47,7 +47,7 @@ local function random_stumps(rows, K, seed)
 end
 
 local exp = sc.experiment{
-  name = "bases_figure3" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
+  name = "bases_figure3", args = args,
   data = { train = train[sets[#sets]], test = test[sets[#sets]] }, cells = cells,
   run = function(cell)
     local p = cell.method == "AdaBoost" and sc.pipeline{ sc.solver.adaboost{ stumps = cell.K } }
@@ -73,7 +73,7 @@ for _, value in ipairs{ "percent", "seconds" } do
   tables[#tables + 1] = exp:table{ rows = { "data", "K" }, columns = "method", value = value,
     title = labels[value] }
 end
-sc.publish(args.out .. "/bases/figure3" .. (args.quick and "_quick" or ""),
-  { experiment = exp, stand_in = args.quick and "wdbc", tables = tables,
+sc.publish("bases/figure3", { args = args,
+  experiment = exp, stand_in = args.quick and "wdbc", tables = tables,
   figures = { sc.plot.panels{ columns = 3, width = 1400, height = 420 * #shown,
     table.unpack(figures) } } })

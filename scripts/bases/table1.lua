@@ -53,8 +53,7 @@ local models = { -- the stages of each method, with what the search chooses
 }
 local names = {}
 for name in pairs(sets) do names[#names + 1] = name end
-local exp = sc.experiment{ name = "bases_table1" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells",
+local exp = sc.experiment{ name = "bases_table1", args = args,
   cells = { data = names, method = { "linear", "Fourier", "bins", "exact" },
     seed = sc.range(1, args.quick and 2 or args.seeds) },
   run = function(cell)
@@ -70,7 +69,7 @@ local exp = sc.experiment{ name = "bases_table1" .. (args.quick and "_quick" or 
       and sc.metrics.nrmse(p:predict(test), test.y) or p:error(test))
     return result
   end }
-sc.publish(args.out .. "/bases/table1" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("bases/table1", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc", tables = {
     exp:compare{ rows = "data", columns = "method", value = "percent", digits = 1,
       published = arg[0]:gsub("lua$", "csv") },

@@ -45,7 +45,7 @@ local bases = {
 }
 
 local exp = sc.experiment{
-  name = "bases_theorems" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
+  name = "bases_theorems", args = args,
   cells = { phi = { "sign", "sin" }, K = args.quick and { 16, 64 } or { 16, 64, 256, 1024 },
     seed = sc.range(1, args.seeds) },
   run = function(cell)
@@ -73,7 +73,7 @@ local exp = sc.experiment{
   end,
 }
 
-sc.publish(args.out .. "/bases/theorems" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("bases/theorems", { args = args, experiment = exp,
   stand_in = args.quick and "K up to 64", tables = { exp:table{ rows = { "phi", "K" } } },
   figures = { sc.plot.line{ series = exp:series{ x = "K", value = "sup", series = "phi" },
     x_log = true, y_log = true, marks = true, x_label = "K", y_label = "largest error" } } })

@@ -75,5 +75,5 @@ for k, q in ipairs{ 8, 32 } do
       thinned(before, after, 17, "features"), thinned(before, exact, 17, "their kernel"),
       thinned(before, theorem, 17, "theorem 1") } }
 end
-sc.publish(args.out .. "/maxout/figure1" .. (args.quick and "_quick" or ""), { tables = { found },
+sc.publish("maxout/figure1", { args = args, tables = { found },
   stand_in = args.quick and "30 points", figures = { sc.plot.panels(panels) } })

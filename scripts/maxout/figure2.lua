@@ -52,9 +52,7 @@ local function rank_correlation(Z)
     end
     if length < shortest then shortest, best = length, order end
   end
-  local sum = 0
-  for place, i in ipairs(best) do sum = sum + (i - place) ^ 2 end
-  return math.abs(1 - 6 * sum / (n * (n * n - 1)))
+  return math.abs(sc.metrics.spearman(best, sc.range(1, n)))
 end
 local function neighbours(Z)
   local ids = sc.pipeline{ sc.solver.knn{ k = 2 } } -- itself and the nearest other: their mean

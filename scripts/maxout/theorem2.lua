@@ -44,8 +44,7 @@ for seed = 1, args.seeds do
     end
   end
 end
-local exp = sc.experiment{ name = "maxout_theorem2" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", cells = cells,
+local exp = sc.experiment{ name = "maxout_theorem2", args = args, cells = cells,
   run = function(cell)
     local m, N = cell.m, cell.N
     local model = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = m,
@@ -59,7 +58,7 @@ local exp = sc.experiment{ name = "maxout_theorem2" .. (args.quick and "_quick" 
       room = b.room, error = model:error(test), paper = (4 * C * b.size + 2 + 2 * math.sqrt(
         2 * math.log(1 / delta))) / math.sqrt(N) }
   end }
-sc.publish(args.out .. "/maxout/theorem2" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("maxout/theorem2", { args = args, experiment = exp,
   stand_in = args.quick and "N up to 128", tables = {
     exp:table{ rows = { "q", "N" }, where = { m = 256 } },
     exp:table{ rows = { "q", "m" }, where = { N = Ns[#Ns] }, value = { "risk", "error" } } } })

@@ -52,8 +52,8 @@ for _, family in ipairs(families) do
   end
 end
 
-local exp = sc.experiment{ name = "mnist" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", data = { train = train, test = test }, cells = cells,
+local exp = sc.experiment{ name = "mnist", args = args,
+  data = { train = train, test = test }, cells = cells,
   run = function(cell)
     local _, p, phi, solver = table.unpack(parts[cell.family])
     local begun = os.clock()
@@ -68,8 +68,7 @@ local exp = sc.experiment{ name = "mnist" .. (args.quick and "_quick" or ""),
 local series = exp:series{ x = "seconds", along = "T", value = "error", series = "family" }
 series[#series + 1] = not args.quick
   and { x = { 1, 90 }, y = { 0.0123, 0.0123 }, label = "EigenPro 2, published" } or nil
-sc.publish(args.out .. "/mnist/error_against_seconds" .. (args.quick and "_quick" or ""),
-  { experiment = exp,
+sc.publish("mnist/error_against_seconds", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, a twentieth of the features",
   tables = { exp:table{ rows = { "family", "T" },
     value = { "error", "seconds" } } },

@@ -34,8 +34,8 @@ for _, lambda in ipairs(lambdas) do
   end
 end
 
-local exp = sc.experiment{ name = "mnist_width" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", data = { train = train, held_out = held_out }, cells = cells,
+local exp = sc.experiment{ name = "mnist_width", args = args,
+  data = { train = train, held_out = held_out }, cells = cells,
   run = function(cell)
     local chain, begun = { allowance = 2e9, table.unpack(scale) }, os.clock()
     if cell.map == "exact kernel" then
@@ -57,8 +57,7 @@ local series = exp:series{ x = "D", value = "error", series = "lambda",
 for _, one in ipairs(series) do one.label = "lambda = " .. one.label end
 series[#series + 1] = exact and { x = { widths[1], widths[#widths] },
   y = { exact.mean, exact.mean }, label = "exact kernel" }
-sc.publish(args.out .. "/mnist/width_and_lambda" .. (args.quick and "_quick" or ""),
-  { experiment = exp,
+sc.publish("mnist/width_and_lambda", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, D up to 1120",
   tables = { exp:table{ rows = { "map", "D" }, columns = "lambda", value = "error" } },
   figures = { sc.plot.line{ series = series, x_log = true, y_log = true, marks = true,

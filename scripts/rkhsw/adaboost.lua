@@ -29,8 +29,7 @@ local function parts(name, seed)
   return ds:split{ test = 0.25, seed = seed, stratify = false }
 end
 
-local exp = sc.experiment{ name = "rkhsw_adaboost" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", cells = cells,
+local exp = sc.experiment{ name = "rkhsw_adaboost", args = args, cells = cells,
   run = function(cell)
     local train, test = parts(cell.data, cell.seed)
     local p = sc.pipeline{ sc.solver.adaboost{ form = cell.form,
@@ -41,7 +40,7 @@ local exp = sc.experiment{ name = "rkhsw_adaboost" .. (args.quick and "_quick" o
     return { error = p:error(test), train_error = p:error(train), seconds = os.clock() - begun,
       stumps = p.choice["solver.stumps"] }
   end }
-sc.publish(args.out .. "/rkhsw/adaboost" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("rkhsw/adaboost", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc", tables = {
     exp:compare{ rows = "data", value = "error", where = { form = "real" }, digits = 3,
       published = published, title = "Share of test rows mistaken, SAMME.R" },

@@ -48,15 +48,15 @@ for _, seed in ipairs(sc.range(1, args.quick and 2 or args.seeds)) do
     end
   end
 end
-local exp = sc.experiment{ name = "rkhsw_figure1" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", data = ds, cells = cells, run = run }
+local exp = sc.experiment{ name = "rkhsw_figure1", args = args,
+  data = ds, cells = cells, run = run }
 
 local function picture(value, label, y_log)
   return sc.plot.line{ series = exp:series{ x = "T", value = value, series = "algorithm" },
     x_log = true, y_log = y_log, marks = true, x_label = "sampled parameters T", y_label = label,
     title = label .. ", bands: 1 standard error" }
 end
-sc.publish(args.out .. "/rkhsw/figure1" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("rkhsw/figure1", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, T up to 30",
   tables = { exp:table{ rows = "T", columns = "algorithm", value = "error" },
     exp:table{ rows = "T", columns = "algorithm", value = "seconds" } },

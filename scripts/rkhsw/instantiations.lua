@@ -43,7 +43,7 @@ for _, set in ipairs(sets) do
   end
 end
 local exp = sc.experiment{
-  name = "rkhsw_instantiations" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
+  name = "rkhsw_instantiations", args = args,
   cells = cells,
   run = function(cell)
     local f, K = table.unpack(instantiations[cell.instantiation])
@@ -72,8 +72,8 @@ for _, set in ipairs(sets) do
       title = set, y_label = "test risk" }
   end
 end
-sc.publish(args.out .. "/rkhsw/instantiations" .. (args.quick and "_quick" or ""),
-  { experiment = exp, stand_in = args.quick and "wdbc, T = 10",
+sc.publish("rkhsw/instantiations", { args = args,
+  experiment = exp, stand_in = args.quick and "wdbc, T = 10",
   tables = { exp:table{ rows = "instantiation", columns = "data", value = "risk" },
     exp:table{ rows = "instantiation", columns = "data", value = "seconds" } },
   figures = { sc.plot.panels(panels) } })

@@ -25,8 +25,8 @@ local function target(X)
   return sc.matrix(y)
 end
 
-local exp = sc.experiment{ name = "rkhsw_lemma12" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", cells = { g = { 0.3, 1 }, lambda = lambdas,
+local exp = sc.experiment{ name = "rkhsw_lemma12", args = args,
+  cells = { g = { 0.3, 1 }, lambda = lambdas,
     seed = sc.range(1, args.seeds) },
   run = function(cell)
     local X, Z = sc.randn{ n, 2, seed = cell.seed }, sc.randn{ n, 2, seed = 500 + cell.seed }
@@ -38,7 +38,7 @@ local exp = sc.experiment{ name = "rkhsw_lemma12" .. (args.quick and "_quick" or
     return { distance = error:norm() / math.sqrt(n), largest = error:abs():max(),
       norm = m:norm() }
   end }
-sc.publish(args.out .. "/rkhsw/lemma12" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("rkhsw/lemma12", { args = args, experiment = exp,
   stand_in = args.quick and "T = 50", tables = { exp:table{ rows = { "g", "lambda" } } },
   figures = { sc.plot.line{ series = exp:series{ x = "norm", along = "lambda", series = "g",
     value = "distance" }, x_log = true, y_log = true, marks = true, x_label = "norm of alpha",

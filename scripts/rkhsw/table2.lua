@@ -31,7 +31,7 @@ local solvers = {
 }
 
 local exp = sc.experiment{
-  name = "rkhsw_table2" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
+  name = "rkhsw_table2", args = args,
   data = ds, cells = { algorithm = algorithms, seed = sc.range(1, args.quick and 2 or args.seeds) },
   run = function(cell)
     local train, test = ds:split{ test = 0.25, seed = cell.seed, stratify = false }
@@ -74,6 +74,6 @@ for i, one in ipairs(published) do
     names[k], bars[i].values[k], bars[i].error[k] = row.labels[1], row.mean, row.error or 0
   end
 end
-sc.publish(args.out .. "/rkhsw/table2" .. (args.quick and "_quick" or ""),
-  { tables = tables, experiment = exp, stand_in = args.quick and "wdbc, T = 50", figures = {
+sc.publish("rkhsw/table2", { args = args,
+  tables = tables, experiment = exp, stand_in = args.quick and "wdbc, T = 50", figures = {
   sc.plot.bars{ names = names, series = { bars[2], bars[5] }, y_label = "error" } } })

@@ -59,8 +59,7 @@ for _, data in ipairs(args.quick and { "wdbc" } or { "wdbc", "mnist17", "adult",
     end
   end
 end
-local exp = sc.experiment{ name = "rkhsw_table3" .. (args.quick and "_quick" or ""), cells = cells,
-  folder = args.out .. "/cells", run = run }
+local exp = sc.experiment{ name = "rkhsw_table3", args = args, cells = cells, run = run }
 
 local known, tables = " " .. table.concat(exp.columns, " ") .. " ", {}
 for _, one in ipairs{ { "error", 3, "Share of test rows mistaken" },
@@ -75,5 +74,5 @@ for _, one in ipairs{ { "error", 3, "Share of test rows mistaken" },
 end
 local more = known:find " bound " and { "exact_bound", "norm", "search_seconds" }
 tables[#tables + 1] = exp:table{ rows = { "data", "method" }, value = more or "search_seconds" }
-sc.publish(args.out .. "/rkhsw/table3" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("rkhsw/table3", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, T = 50", tables = tables })

@@ -34,8 +34,8 @@ local truth = sc.pipeline{ features(200, 99), sc.solver.ridge{ lambda = 1e-4, pe
 local scale = 1 / truth:decision(sc.randn{ 100000, 3, seed = 3 }):abs():max()
 local B, y1 = truth:norm() * scale, truth:decision(X1) * scale
 
-local exp = sc.experiment{ name = "rkhsw_theorem11" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", cells = { n = ns, T = Ts, rule = { "equation 75", "1e-3" },
+local exp = sc.experiment{ name = "rkhsw_theorem11", args = args,
+  cells = { n = ns, T = Ts, rule = { "equation 75", "1e-3" },
     seed = sc.range(1, args.seeds) },
   run = function(cell)
     local X = sc.randn{ cell.n, 3, seed = 100 + cell.seed }
@@ -50,5 +50,5 @@ local exp = sc.experiment{ name = "rkhsw_theorem11" .. (args.quick and "_quick" 
     return { excess = (m:decision(X1) - y1):norm() ^ 2 / X1:rows() / 2, bound = b.total,
       printed = b.total_paper, norm = m:norm() }
   end }
-sc.publish(args.out .. "/rkhsw/theorem11" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("rkhsw/theorem11", { args = args, experiment = exp,
   stand_in = args.quick and "n up to 200", tables = { exp:table{ rows = { "rule", "n", "T" } } } })

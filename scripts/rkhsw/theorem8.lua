@@ -19,8 +19,8 @@ local ds = args.quick and sc.data.load("wdbc") or sc.data.load("adult")
 local first, ns, T = 2000, { 500, 4000 }, 300
 if args.quick then args.seeds, first, ns, T = 2, 200, { 100 }, 30 end
 
-local exp = sc.experiment{ name = "rkhsw_theorem8" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", data = ds, cells = { n = ns, rule = { "theorem8", "risk" },
+local exp = sc.experiment{ name = "rkhsw_theorem8", args = args,
+  data = ds, cells = { n = ns, rule = { "theorem8", "risk" },
     epsilon = { 0.001, 0.01, 0.1, 1 }, seed = sc.range(1, args.seeds) },
   run = function(cell)
     local train, rest = ds:split{ test = #ds - first, seed = cell.seed }
@@ -35,6 +35,6 @@ local exp = sc.experiment{ name = "rkhsw_theorem8" .. (args.quick and "_quick" o
       rise_on_S = risk(small, S) - risk(model, S), rise = risk(small, test) - risk(model, test),
       bound = info.measure, error = small:error(test) }
   end }
-sc.publish(args.out .. "/rkhsw/theorem8" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("rkhsw/theorem8", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, T = 30",
   tables = { exp:table{ rows = { "rule", "n", "epsilon" } } } })

@@ -40,8 +40,7 @@ for _, name in ipairs(names) do
 end
 local load = dofile((arg[0]:match("^(.*/)") or "") .. "figure1_data.lua")
 local train, test, loaded
-local exp = sc.experiment{ name = "rks_figure1" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", cells = cells,
+local exp = sc.experiment{ name = "rks_figure1", args = args, cells = cells,
   run = function(cell)
     if loaded ~= cell.data .. cell.seed then
       train, test = load(cell.data, cell.seed)
@@ -72,7 +71,7 @@ for _, name in ipairs(exp:values("data")) do
   figures[#figures + 1] = sc.plot.panels{ panel("T", "error"), panel("T", "processor"),
     panel("error", "processor", "T"), columns = 3, width = 1500, height = 420, title = name }
 end
-sc.publish(args.out .. "/rks/figure1" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("rks/figure1", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, T up to 64", figures = figures, tables = {
     dofile((arg[0]:match("^(.*/)") or "") .. "figure1_times.lua")(exp, methods),
     exp:table{ rows = { "data", "T" }, where = { method = "stumps, hinge" }, title = "Hinge loss: \z

@@ -38,9 +38,7 @@ for _, coding in ipairs(codings) do
   end
 end
 
-local exp = sc.experiment{
-  name = "rks_figure2" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
-  cells = cells, data = train,
+local exp = sc.experiment{ name = "rks_figure2", args = args, cells = cells, data = train,
   run = function(cell)
     local model = sc.pipeline{ sc.standardize(),
       sc.features{ p = sc.sampler.threshold{ sigma = 1 }, phi = sc.nonlinearity.sign(), T = cell.T,
@@ -51,29 +49,9 @@ local exp = sc.experiment{
   end,
 }
 
--- The slope between neighbours on log axes, with its standard error.
-local function shown(form, value, error) -- without an error where there is one run
-  return (error and form .. " +- " .. form or form):format(value, error)
-end
-local slopes = { title = "max |alpha|, the C that it asks for, and its slope from the T before",
-  columns = { "coding", "T", "runs", "max |alpha|", "C = T max |alpha|", "slope" }, rows = {} }
-local last
-for _, row in ipairs(exp:table{ value = "largest", rows = { "coding", "T" } }.rows) do
-  local T, mean, error = row.labels[2], row.means[1], row.errors[1]
-  local slope = ""
-  if last and last.coding == row.labels[1] then
-    local step = math.log(T / last.T)
-    slope = shown("%.2f", math.log(mean / last.mean) / step, error and last.error
-      and math.sqrt((error / mean) ^ 2 + (last.error / last.mean) ^ 2) / step)
-  end
-  last = { coding = row.labels[1], T = T, mean = mean, error = error }
-  table.insert(slopes.rows, { last.coding, T, row.counts[1],
-    shown("%.4f", mean, error), ("%.1f"):format(T * mean), slope })
-end
-
 local fig = sc.plot.line{ series = exp:series{ x = "T", value = "largest", series = "coding" },
   x_log = true, y_log = true, marks = true, x_label = "T", y_label = "max |alpha|",
   title = "Largest coefficient, bands: 1 standard error" }
-sc.publish(args.out .. "/rks/figure2" .. (args.quick and "_quick" or ""),
-  { tables = { slopes }, figures = { fig }, experiment = exp,
+sc.publish("rks/figure2", { args = args, experiment = exp, figures = { fig },
+  tables = { exp:slopes{ x = "T", value = "largest", series = "coding" } },
   stand_in = args.quick and "wdbc, T up to 256" })

@@ -63,8 +63,7 @@ function methods.pursuit(X, y, K, W)
   return W:select(chosen)
 end
 local function constant(X) return sc.hcat(X, sc.ones(X:rows(), 1)) end
-local exp = sc.experiment{ name = "rks_joint" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", data = { all, test },
+local exp = sc.experiment{ name = "rks_joint", args = args, data = { all, test },
   cells = { method = { "random", "pursuit", "joint" }, K = Ks, seed = sc.range(1, args.seeds) },
   run = function(cell)
     local train = all:split{ test = #all - rows, seed = cell.seed }
@@ -75,5 +74,5 @@ local exp = sc.experiment{ name = "rks_joint" .. (args.quick and "_quick" or "")
     local seconds, margins = os.clock() - begun, (features(Z, W) * a):mul(test:targets())
     return { error = margins:map(function(m) return m < 0 and 1 or 0 end):mean(),
       loss = (value(X, y, a, W)), seconds = seconds } end }
-sc.publish(args.out .. "/rks/joint" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("rks/joint", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, K = 4", tables = { exp:table{ rows = { "method", "K" } } } })

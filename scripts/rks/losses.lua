@@ -18,8 +18,7 @@ if args.quick then args.seeds = 2 else
   K, rows = 256, 8000
 end
 
-local exp = sc.experiment{ name = "rks_losses" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", data = { all, test },
+local exp = sc.experiment{ name = "rks_losses", args = args, data = { all, test },
   cells = { loss = { "hinge", "exponential", "logistic", "square" }, C = { 3, 30, 300 },
     seed = sc.range(1, args.seeds) },
   run = function(cell)
@@ -30,6 +29,6 @@ local exp = sc.experiment{ name = "rks_losses" .. (args.quick and "_quick" or ""
       (all:split{ test = #all - rows, seed = cell.seed }))
     return { error = m:error(test), gap = m:info().gap, seconds = os.clock() - begun }
   end }
-sc.publish(args.out .. "/rks/losses" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("rks/losses", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, K = 16", tables = { exp:table{ rows = "loss", columns = "C",
     value = "error" }, exp:table{ rows = "loss", columns = "C", value = "seconds" } } })

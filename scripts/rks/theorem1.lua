@@ -29,8 +29,7 @@ for seed = 1, args.seeds do
   end
 end
 
-local exp = sc.experiment{ name = "rks_theorem1" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", cells = cells, data = ds,
+local exp = sc.experiment{ name = "rks_theorem1", args = args, cells = cells, data = ds,
   run = function(cell)
     local C, K, m = cell.C, cell.K, cell.m
     local train, test = ds:split{ test = #ds - m, seed = cell.seed, stratify = false }
@@ -71,7 +70,7 @@ add_picture("m", "|risk - empirical risk|", curves("m", "gap", at_K, "measured")
   curves("m", "estimation", at_K, "bound"))
 add_picture("K", "excess risk", curves("K", "risk", at_m, "measured", Ks[#Ks]),
   curves("K", "approximation", at_m, "bound"))
-sc.publish(args.out .. "/rks/theorem1" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("rks/theorem1", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, K up to 64", tables = {
     exp:table{ rows = { "C", "m" }, where = at_K,
       value = { "empirical", "risk", "gap", "estimation", "derived" } },

@@ -43,8 +43,8 @@ local function learn(where, features, seed)
     sc.dataset{ X = X, y = y }, { folds = "loo" })
 end
 
-local exp = sc.experiment{ name = "sparse_figure1" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", cells = { features = { "in-degree 1", "dense" },
+local exp = sc.experiment{ name = "sparse_figure1", args = args,
+  cells = { features = { "in-degree 1", "dense" },
     samples = { "two lines", "even" }, seed = sc.range(1, args.seeds) },
   run = function(cell)
     local y = truth(grid)
@@ -61,6 +61,6 @@ for _, features in ipairs{ "in-degree 1", "dense" } do
   end
   panels[#panels + 1] = sc.plot.heatmap{ values = values, title = features, range = { -2, 2 } }
 end
-sc.publish(args.out .. "/sparse/figure1" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("sparse/figure1", { args = args, experiment = exp,
   stand_in = args.quick and "2 draws", figures = { sc.plot.panels(panels) },
   tables = { exp:table{ rows = "features", columns = "samples", value = "R2" } } })

@@ -69,7 +69,7 @@ local exp = experiment("sparse_figure2", { data = sets, features = forms,
   result.exact = found[cell.data].error
   return result
 end)
-sc.publish(args.out .. "/sparse/figure2" .. (args.quick and "_quick" or ""), {
+sc.publish("sparse/figure2", { args = args,
   experiment = { exp, kernels }, stand_in = args.quick and "a made data set of 60 rows",
   tables = { kernels:table{ rows = "data" },
     exp:table{ rows = "data", columns = "features", value = "error" },

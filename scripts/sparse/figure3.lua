@@ -34,7 +34,7 @@ local function data()
   return sc.dataset{ X = X, y = y, task = "regression" }
 end
 local ds = data()local exp = sc.experiment{
-  name = "sparse_figure3" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
+  name = "sparse_figure3", args = args,
   cells = { features = forms, degree = degrees, n = sizes,
     seed = sc.range(1, args.quick and 2 or args.seeds) },
   run = function(cell)
@@ -70,7 +70,7 @@ for _, form in ipairs(exp:values("features")) do
         where = { features = form } } }
   end
 end
-sc.publish(args.out .. "/sparse/figure3" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("sparse/figure3", { args = args, experiment = exp,
   stand_in = args.quick and "200 features, n to 150",
   tables = { { title = "In-degree of the least test error", rows = best,
     columns = { "n", "paper", "standardised features", "plain features" } },

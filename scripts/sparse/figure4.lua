@@ -40,7 +40,7 @@ local function noisy(cell)
 end
 
 local exp = sc.experiment{
-  name = "sparse_figure4" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
+  name = "sparse_figure4", args = args,
   cells = { kernel = { "printed", "features" }, p = { 0.01, 0.03, 0.1, 0.3 },
     sigma = { 2, 6, 18, 54 }, seed = sc.range(1, args.quick and 2 or args.seeds) },
   run = function(cell)
@@ -72,8 +72,7 @@ end
 for _, kernel in ipairs{ "printed", "features" } do
   for _, varied in ipairs{ "p", "sigma" } do add(kernel, varied) end
 end
-sc.publish(args.out .. "/sparse/figure4" .. (args.quick and "_quick" or ""),
-  { tables = tables, experiment = exp,
+sc.publish("sparse/figure4", { args = args, tables = tables, experiment = exp,
   stand_in = args.quick and "100 rows of 50 columns",
   figures = { #pictures > 0 and sc.plot.panels{ width = 1200, height = 900,
     table.unpack(pictures) } } })

@@ -54,7 +54,6 @@ for i, one in ipairs(found) do
     ("%.2f +- %.2g"):format(one.slope, one.slope_stderr) }
 end
 
-sc.publish(args.out .. "/sparse/kernels" .. (args.quick and "_quick" or ""), {
-  stand_in = args.quick and "at most 4096 features",
+sc.publish("sparse/kernels", { args = args, stand_in = args.quick and "at most 4096 features",
   tables = { { columns = { "features", "rms difference, most features", "slope" }, rows = rows } },
   figures = { found[1]:plot{ with = { table.unpack(found, 2) }, labels = names } } })

@@ -55,7 +55,7 @@ local function rows(cell, beta, part)
 end
 
 local exp = sc.experiment{
-  name = "sparse_table1" .. (args.quick and "_quick" or ""), folder = args.out .. "/cells",
+  name = "sparse_table1", args = args,
   cells = { model = { "linear", "kernel", "trimmed", "huber" }, spikes = { "normal", "uniform" },
     seed = sc.range(1, args.seeds) },
   run = function(cell)
@@ -71,7 +71,6 @@ local function compare(part)
     title = part .. " R2", published = { normal = published[part], uniform = published[part] } }
 end
 
-sc.publish(args.out .. "/sparse/table1" .. (args.quick and "_quick" or ""),
-  { tables = { compare("test"), compare("train") },
+sc.publish("sparse/table1", { args = args, tables = { compare("test"), compare("train") },
   experiment = exp,
   stand_in = args.quick and "100 rows of 50 columns" })

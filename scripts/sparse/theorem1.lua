@@ -34,8 +34,8 @@ local function points(l)
 end
 
 local fourier = sc.nonlinearity.fourier()
-local exp = sc.experiment{ name = "sparse_theorem1" .. (args.quick and "_quick" or ""),
-  folder = args.out .. "/cells", cells = { rows = { "dense", "in-degree 1", "in-degree 1 or l" },
+local exp = sc.experiment{ name = "sparse_theorem1", args = args,
+  cells = { rows = { "dense", "in-degree 1", "in-degree 1 or l" },
     l = { 2, 6 }, m = ms, seed = sc.range(1, args.seeds) },
   run = function(cell)
     local X, p = points(cell.l), sampler(cell.rows, cell.l)
@@ -54,6 +54,6 @@ for _, l in ipairs(exp:values "l") do
     table.insert(bounds.rows, { l, m, b.total, b.total_paper })
   end
 end
-sc.publish(args.out .. "/sparse/theorem1" .. (args.quick and "_quick" or ""), { experiment = exp,
+sc.publish("sparse/theorem1", { args = args, experiment = exp,
   stand_in = args.quick and "m up to 2000",
   tables = { exp:table{ rows = { "l", "m" }, columns = "rows", value = "sup" }, bounds } })

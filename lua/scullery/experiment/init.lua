@@ -11,6 +11,7 @@ local parts = require "scullery.experiment.parts"
 local progress = require "scullery.base.progress"
 local results = require "scullery.experiment.results"
 local running = require "scullery.experiment.running"
+local script_arguments = require "scullery.base.arguments"
 local store = require "scullery.experiment.store"
 local workers = require "scullery.experiment.workers"
 
@@ -49,7 +50,8 @@ local rules = { name = { type = "any", required = true },
   processes = { type = "integer", low = 1, high = MOST_PROCESSES, default = 1 },
   allow_failures = { type = "boolean", default = false },
   retry = { type = "boolean", default = true },
-  rerun = { choices = { "changed", "never" } }, other_options = { type = "any", default = {},
+  rerun = { choices = { "changed", "never" } }, args = script_arguments.rule,
+  other_options = { type = "any", default = {},
     test = is_list_of_texts, takes = "a list of names" } }
 options.declare("experiment", rules)
 
@@ -193,8 +195,8 @@ end
 
 --- sc.experiment{ name =, cells =, run = function(cell, context) return { error = 0.1 } end, folder
 --- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true, rerun =,
---- other_options = {} }: runs the function for every cell without a result, and returns the
---- experiment with all results.
+--- other_options = {}, args = }: runs the function for every cell without a result, and returns
+--- the experiment with all results.
 ---
 --- cells: a grid { T = { 100, 1000 }, seed = { 1, 2, 3 } }, which stands for all combinations, in
 --- alphabetical order of the names, the last changing fastest; or a list of tables. Values are
@@ -221,6 +223,9 @@ end
 --- other cells run; at the end that is an error, unless allow_failures is true. Failed cells run
 --- again in the next run, unless retry is false.
 ---
+--- args: what sc.arguments returned: with --quick the name ends in "_quick", and the folder is
+--- OUT/cells for --out OUT.
+---
 --- Results of another function `run` are refused: its code, or a Lua function, number, text or
 --- boolean that it captures, has changed (globals, tables and objects do not count, nor do lines
 --- and comments). rerun = "changed" runs these cells again, rerun = "never" keeps them.
@@ -228,6 +233,10 @@ function experiment.run(given)
   calls = calls + 1
   local call = calls
   local o = options.check("experiment", given, rules, 0)
+  if o.args then
+    o.name = o.name .. (o.args.quick and "_quick" or "")
+    if given.folder == nil and o.args.out then o.folder = o.args.out .. "/cells" end
+  end
   local path = store.path(o.folder, store.check_name(o.name))
   local arguments = rawget(_G, "arg")
   local has_script = type(arguments) == "table" and arguments[-1] ~= nil

@@ -78,6 +78,12 @@ function Experiment:table(given) return summary.table(self, given) end
 --- along = "T". over, where: as in exp:table.
 function Experiment:series(given) return summary.series(self, given) end
 
+--- exp:slopes{ x =, value =, series =, title =, over =, where = {} }: a table of the means of
+--- `value` against the option x, for each value of the option `series`, and of the slope from each
+--- mean to the next on log axes: -0.5 where it falls like 1/sqrt(x). The standard error of a slope
+--- is of first order, and takes the cells of different x to be independent.
+function Experiment:slopes(given) return summary.slopes(self, given) end
+
 --- exp:compare{ published =, rows =, columns =, value =, digits =, runs =, title =, label =,
 --- over =, where = {} }: compares the means of a result with published numbers: a table that
 --- prints, with one line for each combination of the options in rows (a name or a list) and

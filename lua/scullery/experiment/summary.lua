@@ -351,6 +351,47 @@ function summary.series(exp, given)
   return shown.series(list, o.x, value)
 end
 
+-- ---------------------------------------------------------------- slopes
+
+local slope_rules = rules{ x = { type = "string", required = true }, value = { type = "string" },
+  series = { type = "string" }, title = { type = "string" } }
+options.declare("experiment:slopes", slope_rules)
+
+-- The slope on log axes from one mean to the next, and its standard error, to first order and as if
+-- the two were independent; nil where a logarithm is not a number.
+local function slope_between(x0, m0, e0, x1, m1, e1)
+  if not (m0 and m1 and x0 > 0 and m0 > 0 and m1 > 0) then return nil end
+  local step = math.log(x1 / x0)
+  return math.log(m1 / m0) / step,
+    e0 and e1 and math.sqrt((e0 / m0) ^ 2 + (e1 / m1) ^ 2) / step or nil
+end
+
+--- summary.slopes(exp, given): see Experiment:slopes.
+function summary.slopes(exp, given)
+  local o = options.check("experiment:slopes", given, slope_rules, 0)
+  local about = asked(exp, o)
+  local value, names = single(about), list_of(o.series)
+  names[#names + 1] = o.x
+  check_names(names, exp.options, "option")
+  check_covered(about, names)
+  local self = { row_names = names, column_names = { value, "slope" }, rows = {},
+    notes = notes_of(exp, about), title = o.title or value .. ", and its slope from the " .. o.x
+      .. " before on log axes" }
+  local columns, last, last_x = columns_of({ value = { value }, over = about.over }), nil, nil
+  for i, group in ipairs(grouped(about.rows, names)) do
+    local row, x = line_of(group, names, columns), group.cell[o.x]
+    if type(x) ~= "number" then
+      fail("option x: '%s' is %s in some cell, and a slope needs numbers", o.x, options.show(x))
+    end
+    if last and (not o.series or last.labels[1] == row.labels[1]) then
+      row.means[2], row.errors[2] = slope_between(last_x, last.means[1], last.errors[1], x,
+        row.means[1], row.errors[1])
+    end
+    row.counts[2], self.rows[i], last, last_x = row.counts[1], row, row, x
+  end
+  return setmetatable(self, Table)
+end
+
 local best_rules = rules{ value = { type = "string" },
   smallest = { type = "boolean", default = true }, most = { type = "table", default = {} } }
 options.declare("experiment:best", best_rules)

@@ -1,5 +1,6 @@
 --- Metrics of values: (values, truth[, { weights = }]), matrices or lists of one shape; weights:
 --- the weight of each row.
+local core = require "scullery.core"
 local inputs = require "scullery.metrics.inputs"
 
 local values = {}
@@ -53,6 +54,38 @@ function values.r2(said, truth, given)
     local y = b:column(j)
     sum = sum + 1 - mean_square(a:column(j) - y, w, total)
       / mean_square(y - mean(y, w, total), w, total)
+  end
+  return sum / a:cols()
+end
+
+-- The ranks of the entries less 1/2: the weight of smaller ones and half that of equal ones.
+local function ranks(column, w)
+  local order, found, first, below = {}, {}, 1, 0
+  for i = 1, column:rows() do order[i] = i end
+  table.sort(order, function(i, k) return column:get(i, 1) < column:get(k, 1) end)
+  for place, i in ipairs(order) do
+    local after = order[place + 1]
+    if not after or column:get(after, 1) ~= column:get(i, 1) then
+      local weight = 0
+      for k = first, place do weight = weight + (w and w:get(order[k], 1) or 1) end
+      for k = first, place do found[order[k]] = { below + weight / 2 } end
+      first, below = place + 1, below + weight
+    end
+  end
+  return core.matrix(found)
+end
+
+--- sc.metrics.spearman(values, truth[, { weights = }]): Spearman's rank correlation: that of the
+--- ranks, where equal entries share the mean of theirs. Several columns: the mean over them. NaN
+--- where all entries are equal.
+function values.spearman(said, truth, given)
+  local a, b, w, total = read("spearman", said, truth, given)
+  local sum = 0
+  for j = 1, a:cols() do
+    local x, y = ranks(a:column(j), w), ranks(b:column(j), w)
+    x, y = x - mean(x, w, total), y - mean(y, w, total)
+    sum = sum + mean(x:mul(y), w, total)
+      / math.sqrt(mean_square(x, w, total) * mean_square(y, w, total))
   end
   return sum / a:cols()
 end

@@ -30,6 +30,7 @@ local named = {
   mae = { task = values, takes = "labels" },
   nrmse = { task = values, takes = "labels" },
   r2 = { task = values, takes = "labels", larger = true },
+  spearman = { task = values, takes = "labels", larger = true },
   balanced_accuracy = { task = classes, takes = "labels", larger = true },
   precision = { task = classes, takes = "labels", larger = true },
   recall = { task = classes, takes = "labels", larger = true },

@@ -14,6 +14,7 @@ local paired = require "scullery.metrics.paired"
 local report = require "scullery.report.experiment"
 local results = require "scullery.experiment.results"
 local say = require "scullery.base.say"
+local script_arguments = require "scullery.base.arguments"
 local script_header = require "scullery.base.script_header"
 local sorted = require("scullery.base.keys").sorted
 local summary = require "scullery.experiment.summary"
@@ -308,6 +309,7 @@ local rules = { title = { type = "string" },
   figures = { type = "table", default = {}, test = is_list, takes = "a list of figures" },
   experiment = { type = "any", test = is_experiments,
     takes = "what sc.experiment{...} returned, or a list of several" },
+  args = script_arguments.rule,
   stand_in = { type = "any", default = false, takes = "a text or false",
     test = function(value) return value == false or type(value) == "string" end } }
 options.declare("publish", rules)
@@ -337,11 +339,11 @@ local function add_settings(about)
     .. "and the text is about all."):format(table.concat(said, "; ")) })
 end
 
---- sc.publish(stem, { title =, tables = {}, figures = {}, experiment =, stand_in = false }): writes
---- the results of a script: STEM.html, one page that opens in any browser; STEM.md, a section of a
---- Markdown page; STEM.svg, STEM_2.svg, ..., the figures (.txt in Unicode if gnuplot is missing);
---- STEM.csv, all cells of the experiment, or without one the tables (STEM.csv, STEM_2.csv, ...).
---- Missing folders are made. The tables and the paths are printed.
+--- sc.publish(stem, { title =, tables = {}, figures = {}, experiment =, stand_in = false, args =
+--- }): writes the results of a script: STEM.html, one page that opens in any browser; STEM.md, a
+--- section of a Markdown page; STEM.svg, STEM_2.svg, ..., the figures (.txt in Unicode if gnuplot
+--- is missing); STEM.csv, all cells of the experiment, or without one the tables (STEM.csv,
+--- STEM_2.csv, ...). Missing folders are made. The tables and the paths are printed.
 ---
 --- The comment at the top of the script is the text of both pages. Its first paragraph is the
 --- title, unless the option `title` is given; indented lines are shown unchanged, as code.
@@ -354,12 +356,16 @@ end
 --- stand_in: the data of a short run that the script's comment does not describe, such as "wdbc, T
 --- up to 64": the page has a sentence about it in place of the text, and comparisons are without
 --- published numbers (those under another label, such as formulas, stay). Each file is written
---- complete or not at all. Returns the list of paths.
+--- complete or not at all. args: what sc.arguments returned: STEM is in the folder --out, and ends
+--- in "_quick" with --quick. Returns the list of paths.
 function publish.run(stem, given)
   if type(stem) ~= "string" or not stem:find("[^/]$") or stem:find("\0", 1, true) then
     fail("takes a path without an ending, as in \"out/table1\", and got %s", options.show(stem))
   end
   local o = options.check("publish", given or {}, rules, 0)
+  if o.args then
+    stem = (o.args.out and o.args.out .. "/" or "") .. stem .. (o.args.quick and "_quick" or "")
+  end
   o.tables, o.figures = present(o.tables), present(o.figures)
   if #o.tables == 0 and #o.figures == 0 and not o.experiment then
     fail("there is nothing to publish: give tables, figures or an experiment")

@@ -104,6 +104,25 @@ function TestTables:test_nothing_is_mixed_by_silence()
     { 22 })
 end
 
+-- 3 T^-0.5 (1 + noise of 0, +-1 %): a slope of -0.5, and its error by differences of logarithms.
+function TestTables:test_slopes_on_log_axes()
+  local exp = experiment{ cells = { T = { 10, 40 }, m = { "a", "b" }, seed = { 1, 2, 3 } },
+    run = function(cell)
+      return { error = 3 * cell.T ^ (cell.m == "a" and -0.5 or 1) * (1 + (cell.seed - 2) / 100) }
+    end }
+  local t = exp:slopes{ x = "T", value = "error", series = "m" }
+  lu.assertEquals({ t.row_names, t.column_names }, { { "m", "T" }, { "error", "slope" } })
+  lu.assertNil(t.rows[1].means[2] or t.rows[3].means[2]) -- none before
+  lu.assertAlmostEquals(t.rows[2].means[2], -0.5, 1e-12)
+  lu.assertAlmostEquals(t.rows[4].means[2], 1, 1e-12)
+  lu.assertAlmostEquals(t.rows[2].errors[2], 0.01 * math.sqrt(2 / 3) / math.log(4), 1e-12)
+  lu.assertStrContains(tostring(t), "-0.5000 +- 0.0059")
+  fails({ "there is no option 'q'" }, exp.slopes, exp, { x = "q" })
+  fails({ "the option 'm' varies" }, exp.slopes, exp, { x = "T" })
+  fails({ "'m' is \"a\" in some cell, and a slope needs numbers" }, exp.slopes, exp,
+    { x = "m", series = "T" })
+end
+
 function TestTables:test_series_for_a_picture()
   local list = grid():series{ x = "T", value = "error", series = "method" }
   lu.assertEquals({ list[2].label, list[2].x, list[2].y }, { "b", { 10, 20 }, { 112, 122 } })

@@ -45,6 +45,24 @@ function TestMetrics:test_nrmse_is_rms_error_over_rms_of_the_truth()
   lu.assertEquals(m.nrmse({ 0, 0 }, { 3, 4 }), 1)
 end
 
+-- 1 - 6 sum d^2/(n (n^2 - 1)) where no entries are equal; equal ones share the mean of their ranks.
+function TestMetrics:test_spearman_is_the_correlation_of_ranks()
+  local a, b = sc.randn{ 30, 1, seed = 1 }, sc.randn{ 30, 1, seed = 2 }
+  local sum = 0
+  for i = 1, 30 do
+    local d = 0
+    for k = 1, 30 do
+      d = d + (a:get(k, 1) < a:get(i, 1) and 1 or 0) - (b:get(k, 1) < b:get(i, 1) and 1 or 0)
+    end
+    sum = sum + d * d
+  end
+  lu.assertAlmostEquals(m.spearman(a, b), 1 - 6 * sum / (30 * 899), 1e-14)
+  lu.assertEquals(m.spearman(a, a:map(math.exp)), m.spearman(a, a))
+  lu.assertAlmostEquals(m.spearman({ 1, 1, 2 }, { 1, 2, 3 }), math.sqrt(3) / 2, 1e-15)
+  lu.assertAlmostEquals(m.spearman({ 1, 2, 9 }, { 1, 3, 2 }, { weights = { 1, 1, 0 } }), 1, 1e-15)
+  lu.assertNotEquals(m.spearman({ 1, 1 }, { 1, 2 }), m.spearman({ 1, 1 }, { 1, 2 })) -- NaN
+end
+
 function TestMetrics:test_r2_is_one_for_the_truth_zero_for_its_mean_and_negative_beyond()
   lu.assertEquals(m.r2({ 1, 2, 4 }, { 1, 2, 4 }), 1)
   lu.assertAlmostEquals(m.r2({ 2, 2, 2 }, { 1, 2, 3 }), 0, 1e-15)
@@ -121,7 +139,8 @@ function TestMetrics:test_confusion_totals_are_the_accuracy()
 end
 
 function TestMetrics:test_wrong_shapes_and_values_are_sentences()
-  for _, name in ipairs{ "accuracy", "error_rate", "mse", "rmse", "nrmse", "r2", "confusion" } do
+  for _, name in ipairs{ "accuracy", "error_rate", "mse", "rmse", "nrmse", "r2", "spearman",
+    "confusion" } do
     lu.assertErrorMsgContains("metrics." .. name
       .. ": predictions are 2 x 1 and the truth is 3 x 1", m[name], { 1, 2 }, { 1, 2, 3 })
     lu.assertErrorMsgContains("metrics." .. name .. ": takes matrices or lists, and got 5", m[name],
@@ -327,8 +346,9 @@ function TestMetrics:test_weights_count_rows()
   for name, given in pairs{ accuracy = { said3, truth3 }, error_rate = { said3, truth3 },
     balanced_accuracy = { said3, truth3 }, precision = { said2, truth2 },
     recall = { said2, truth2 }, f1 = { said3, truth3 }, mse = { y, z }, rmse = { y, z },
-    mae = { y, z }, nrmse = { y, z }, r2 = { y, z }, auc = { scores2, truth2 },
-    pr_auc = { scores3, truth3 }, top_k = { scores3, truth3 }, log_loss = { chances, truth3 },
+    mae = { y, z }, nrmse = { y, z }, r2 = { y, z }, spearman = { y, z },
+    auc = { scores2, truth2 }, pr_auc = { scores3, truth3 }, top_k = { scores3, truth3 },
+    log_loss = { chances, truth3 },
     calibration = { chances, truth3 }, confusion = { said3, truth3 } } do
     local a = m[name](given[1], given[2], { weights = weights })
     local b = m[name](repeated(given[1]), repeated(given[2]))

@@ -161,7 +161,7 @@ function TestScores:test_regressions_have_theirs()
   local X = sc.randn{ 60, 3, seed = 1 }
   local Y = X * sc.randn{ 3, 2, seed = 3 } + sc.randn{ 60, 2, seed = 2 }
   local ds, p = sc.dataset{ X = X, y = Y }, sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }
-  for _, name in ipairs{ "mse", "rmse", "mae", "nrmse", "r2" } do
+  for _, name in ipairs{ "mse", "rmse", "mae", "nrmse", "r2", "spearman" } do
     local want = by_hand(p, ds, { k = 3 }, function(one, rest)
       return m[name](one:predict(rest), rest.y)
     end)

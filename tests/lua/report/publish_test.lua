@@ -47,6 +47,24 @@ function TestArguments:test_help_is_the_comment_of_the_script()
   lu.assertStrContains(out, "--seeds a whole number, 10 unless given")
 end
 
+-- sc.experiment and sc.publish know them: the folder --out, and names of short runs.
+function TestArguments:test_args_of_experiments_and_pages()
+  local path, out = support.write(support.free_path(".lua"), [[
+local sc = require "scullery"
+local args = sc.arguments{ quick = false, out = "out" }
+local exp = sc.experiment{ name = "e", args = args, cells = { T = { 1 } },
+  run = function() return { x = 1 } end }
+sc.publish("paper/e", { args = args, experiment = exp })
+]]), support.free_path("")
+  local status, _, err = support.scullery(("%s --out %s --quick"):format(quote(path), quote(out)))
+  lu.assertEquals({ status, err }, { 0, "" })
+  lu.assertStrContains(support.read(out .. "/paper/e_quick.md"), "e_quick: 1 cell done")
+  lu.assertStrContains(support.read(out .. "/cells/e_quick/results.jsonl"), '"x":1')
+  os.execute("rm -r " .. quote(out))
+  os.remove(path)
+  fails({ "option 'args'", "what sc.arguments returned" }, sc.publish, "e", { args = { out = 1 } })
+end
+
 function TestArguments:test_long_comments_are_no_header()
   local path = support.write(os.tmpname(), "--[[ one\ntwo ]]\n-- three\n")
   lu.assertEquals(require("scullery.base.script_header").lines(path), {})
