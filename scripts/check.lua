@@ -9,9 +9,9 @@
 -- the new cells; wanted(name), whether the script's cells are checked; quick.
 --
 -- Which cells are run follows from the recorded ones alone. Results are compared to the ten digits
--- that pack.lua keeps; those that measure time are left out. A cell with a text that holds a comma
--- is not chosen, as --set cannot name it. The function returns whether all are the same, and a list
--- of { experiment, cells run again, those with the same results, the commit that ran them }.
+-- that pack.lua keeps; those that measure time are left out. The function returns whether all are
+-- the same, and a list of { experiment, cells run again, those with the same results, the commit
+-- that ran them }.
 local sc = require "scullery"
 
 local function is_time(name) return name:find "second" or name == "processor" or name == "wall" end
@@ -45,7 +45,7 @@ end
 
 local function can_be_set(row)
   for _, value in pairs(row.cell) do
-    if type(value) == "table" or tostring(value):find "," then return false end
+    if type(value) == "table" then return false end
   end
   return row.status == "done"
 end

@@ -4,15 +4,19 @@
 --
 -- Instantiation 1 with sigma = 1 and theta = 0.5, learnt by algorithms 1 (sfgd), 2
 -- (optimal_stepsize), 3 (ridge) and 4 (lasso); minibatches of 50, B = 1000, lambda by 5-fold cross-
--- validation over 1e-7 to 1e-3; T to 3200 (in the paper to 4000). As in the published code, a
--- quarter of the training digits is held out; here another one for each seed. Bands are standard
--- errors (in the paper: standard deviations). All four solvers share one search, which makes the
--- features once; the seconds are those of a fit alone.
+-- validation over 1e-7 to 1e-3. As in the published code, a quarter of the training digits is held
+-- out; here another one for each seed. Six sizes have ten draws, the four others one. Bands are
+-- standard errors (in the paper: standard deviations). Seconds are processor seconds of a fit of
+-- the first draw; all four solvers share one search, which makes the features once.
+--
+-- As in the paper, least squares and the lasso are ahead at every T, then the optimal stepsize,
+-- then SFGD, whose errors still fall at T = 4000. Unlike there, all four take about the same time.
 local sc = require "scullery"
 
 local args = sc.arguments{ quick = false, seeds = 10, out = "out" }
 local ds = args.quick and sc.data.load("wdbc") or sc.data.load("mnist17", "train")
-local sizes = args.quick and { 10, 30 } or { 100, 200, 400, 800, 1600, 3200 }
+local sizes = args.quick and { 10, 30 } or { 100, 200, 400, 800, 1200, 1600, 2000,
+  2600, 3200, 4000 }
 
 local lambda = sc.choose.log{ 1e-7, 1e-3, count = 5 }
 local algorithms = { "ridge", "lasso", "optimal_stepsize", "sfgd" }
@@ -40,10 +44,10 @@ local function run(cell)
     lambda = p.choice["solver.lambda"] }
 end
 
-local cells = {}
+local cells, of_one_draw = {}, { [1200] = true, [2000] = true, [2600] = true, [4000] = true }
 for _, seed in ipairs(sc.range(1, args.quick and 2 or args.seeds)) do
   for _, T in ipairs(sizes) do
-    for _, algorithm in ipairs(algorithms) do
+    for _, algorithm in ipairs(seed > 1 and of_one_draw[T] and {} or algorithms) do
       cells[#cells + 1] = { T = T, seed = seed, algorithm = algorithm }
     end
   end
@@ -51,14 +55,17 @@ end
 local exp = sc.experiment{ name = "rkhsw_figure1", args = args,
   data = ds, cells = cells, run = run }
 
-local function picture(value, label, y_log)
-  return sc.plot.line{ series = exp:series{ x = "T", value = value, series = "algorithm" },
-    x_log = true, y_log = y_log, marks = true, x_label = "sampled parameters T", y_label = label,
-    title = label .. ", bands: 1 standard error" }
+local first = { seed = exp:values("seed")[1] }
+local function picture(value, label, where)
+  return sc.plot.line{ series = exp:series{ x = "T", value = value, series = "algorithm",
+    where = where }, y_log = where ~= nil,
+    x_log = true, marks = true, x_label = "sampled parameters T", y_label = label,
+    title = label .. (where and ", first draw" or ", bands: 1 standard error") }
 end
 sc.publish("rkhsw/figure1", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, T up to 30",
   tables = { exp:table{ rows = "T", columns = "algorithm", value = "error" },
-    exp:table{ rows = "T", columns = "algorithm", value = "seconds" } },
+    exp:table{ rows = "T", columns = "algorithm", value = "seconds",
+      where = first, title = "Processor seconds of a fit, first draw" } },
   figures = { picture("train_error", "training error"), picture("error", "test error"),
-    picture("seconds", "seconds of a fit", true) } })
+    picture("seconds", "seconds of a fit", first) } })

@@ -151,6 +151,20 @@ local function typed(name, kind, text)
   return fail("--set: the option '%s' is a %s, and got '%s'", name, kind, text)
 end
 
+-- The texts, which were split at their commas, put together where the whole is in the set `known`,
+-- as "stumps, hinge".
+local function joined(texts, known)
+  local list, i = {}, 1
+  while texts[i] do
+    local last = i
+    for k = i + 1, #texts do
+      if known[table.concat(texts, ",", i, k)] then last = k end
+    end
+    list[#list + 1], i = table.concat(texts, ",", i, last), last + 1
+  end
+  return list
+end
+
 local function contains(list, one)
   for _, name in ipairs(list) do if name == one then return true end end
   return false
@@ -159,11 +173,13 @@ end
 -- name -> values from --set, checked against the options of these cells. others: the names that are
 -- for other experiments of the script.
 local function typed_settings(list, settings, others)
-  local kinds, result = {}, {} -- kinds: name -> type of its values, "mixed" if there are several
+  local kinds, result, known = {}, {}, {} -- kinds: name -> type of its values, or "mixed"
   for _, cell in ipairs(list) do
     for name, value in pairs(cell) do
       local kind = type(value)
       kinds[name] = (kinds[name] == nil or kinds[name] == kind) and kind or "mixed"
+      known[name] = known[name] or {}
+      known[name][value] = true
     end
   end
   for name, texts in pairs(settings) do
@@ -174,7 +190,7 @@ local function typed_settings(list, settings, others)
     end
     if kind == "table" then fail("--set: the option '%s' is a list, which it cannot set", name) end
     result[name] = kind and {} or nil
-    for _, text in ipairs(kind and texts or {}) do
+    for _, text in ipairs(kind and joined(texts, known[name]) or {}) do
       local value = typed(name, kind, text)
       if not seen[value] then table.insert(result[name], value) end
       seen[value] = true

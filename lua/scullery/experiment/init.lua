@@ -202,8 +202,10 @@ end
 --- alphabetical order of the names, the last changing fastest; or a list of tables. Values are
 --- numbers, texts, booleans and lists of them. scullery script.lua --set T=500 --set seed=1,2
 --- replaces values in a grid; of a list it takes the cells with these values, and a value that no
---- cell has replaces those of all. other_options: names of options that other experiments of the
---- script have, which --set may give. run returns a flat table of numbers, texts and booleans.
+--- cell has replaces those of all; a value of a cell may hold commas. other_options: names of
+--- options that other experiments of the script have, which --set may give. run returns a flat
+--- table of numbers, texts and booleans.
+---
 --- context: { name, folder, index, count, key, seed, checkpoint }; seed is a whole number that
 --- depends on the cell alone, and math.random is seeded with it. checkpoint is a path for p:fit(ds,
 --- { checkpoint = context.checkpoint }): after a kill, the cell's fit goes on where it was. Several

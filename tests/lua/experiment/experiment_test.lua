@@ -134,6 +134,19 @@ function TestSet:test_of_a_list_it_takes_the_cells_with_a_value_that_is_there()
   lu.assertEquals(select(2, set "list --set more=true"), "1anil 2bnil\n")
 end
 
+function TestSet:test_values_that_hold_commas()
+  local script = support.write(file("commas.lua"), ([=[
+local sc = require "scullery"
+local exp = sc.experiment{ name = "c", folder = %q, cells = { m = { "a, b", "a", "c" } },
+  run = function() return {} end }
+print(table.concat(exp:values "m", "; "))
+]=]):format(folder))
+  for given, taken in pairs{ ["a, b"] = "a, b", ["a"] = "a", ["c,a, b"] = "a, b; c" } do
+    lu.assertEquals({ support.scullery(("%s --set m=%s"):format(quote(script), quote(given))) },
+      { 0, taken .. "\n", "" })
+  end
+end
+
 -- A script of two experiments with options of their own.
 function TestSet:test_options_of_other_experiments()
   local script = support.write(file("two.lua"), ([=[
