@@ -142,8 +142,8 @@ local exp = sc.experiment{ name = "c", folder = %q, cells = { m = { "a, b", "a",
 print(table.concat(exp:values "m", "; "))
 ]=]):format(folder))
   for given, taken in pairs{ ["a, b"] = "a, b", ["a"] = "a", ["c,a, b"] = "a, b; c" } do
-    lu.assertEquals({ support.scullery(("%s --set m=%s"):format(quote(script), quote(given))) },
-      { 0, taken .. "\n", "" })
+    local status, out = support.scullery(("%s --set m=%s"):format(quote(script), quote(given)))
+    lu.assertEquals({ status, out }, { 0, taken .. "\n" })
   end
 end
 
