@@ -149,10 +149,14 @@ local function some_of(count, most)
   return list
 end
 
+-- Calls of the host that are tried: of a run with the options that are not given, and of each other
+-- variant, most of whose calls are the same.
+local CALLS <const>, CALLS_OF_VARIANTS <const> = 40, 12
+
 -- f(n, run) for some of the calls of the host that a run of each variant makes; false where none
 -- has any.
 local function at_each_call(t, what, f)
-  local any = false
+  local any, most = false, CALLS
   for _, one in ipairs(t.subject:variants()) do
     t.label = one.label
     local function run() return use(t, t.subject:make(one.given), t.seed) end
@@ -160,10 +164,11 @@ local function at_each_call(t, what, f)
     core.watch_host(t:instance(one.component), what, -1)
     run()
     local count = core.watch_host()
-    for _, n in ipairs(some_of(count, 40)) do
+    for _, n in ipairs(some_of(count, most)) do
       any = true
       f(n, count, want, run, function(at) core.watch_host(t:instance(one.component), what, at) end)
     end
+    most = CALLS_OF_VARIANTS
   end
   t.label = nil
   return any

@@ -4,7 +4,7 @@ local blocks = require "scullery_checker.blocks"
 local core = require "scullery_checker.core"
 local rows = require "scullery_checker.stage.rows"
 
-local N <const> = 5000 -- several blocks of a walk
+local N <const> = 2500 -- more than a block of a walk
 
 local function flags(t, stage) return core.stage_flags(t:instance(stage)) end
 
@@ -39,15 +39,15 @@ local function check_all_rows(t)
   local X, y = rows.random(t, N, 4)
   local back, back_y, some = reversed(X), reversed(y), X:slice(1, 60)
   each_learning(t, function(stage)
-    local made = rows.try(t, "5000 rows", function()
+    local made = rows.try(t, "2500 rows", function()
       return rows.through(rows.fit(t, stage, X, y), some)
     end)
     if not made then return end
     local other = rows.through(rows.fit(t, stage, back, back_y), some)
     rows.expect_near(t, other, made, 0.02 * rows.spread(made),
-      "fitted to 5000 rows in reverse order")
+      "fitted to 2500 rows in reverse order")
     if (other - made):abs():max() > 1e-6 * rows.spread(made) then
-      t:warn("what it learns depends on the order of 5000 rows")
+      t:warn("what it learns depends on the order of 2500 rows")
     end
   end)
 end

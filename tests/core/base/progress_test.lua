@@ -69,8 +69,7 @@ end
 function TestTheClockStartsWithTheWork()
   local p = sc.pipeline{ sinks(), s.logistic{ method = "sgd", batch = 100 } }
   p:fit(ds)
-  local wait = core.now() + 0.3
-  while core.now() < wait do end
+  io.popen("sleep 0.3"):close()
   local began, list = core.now(), reports(p)
   local took = core.now() - began
   for _, r in ipairs(list) do lu.assertTrue(r.seconds <= took) end
@@ -350,9 +349,7 @@ function TestTheLineDoesNotCountTheTimeBefore()
     local X = sc.randn{ 200, 2 }
     local function fit() sc.pipeline{ sc.solver.ridge{} }:fit(X, X:column(1)) end
     fit()
-    local core = require "scullery.core"
-    local wait = core.now() + 1.5
-    while core.now() < wait do end
+    io.popen("sleep 1.5"):close()
     for _ = 1, 3 do fit() end
     print("done")]])
   file:close()

@@ -440,9 +440,10 @@ static void test_drawn(void) {
                                          "cauchy",     "uniform{bias = \"uniform\"}",
                                          "student"};
   static const char *const phis[] = {"fourier", "relu", "maxout"};
+  /* Columns are drawn whatever phi is: all of it with the first law, each other with one. */
   for (size_t s = 0; s < sizeof samplers / sizeof *samplers; s++)
     for (size_t f = 0; f < 3; f++)
-      for (size_t i = 1; i < DIMS; i++)
+      for (size_t i = 1; i < DIMS && (s == 0 || s % 3 == f); i++)
         for (int narrow = 0; narrow < 2; narrow++)
           compare_drawn(samplers[s], phis[f], &made[i][narrow],
                         narrow ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64);

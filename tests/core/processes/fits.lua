@@ -51,6 +51,7 @@ end
 
 -- With a lambda where there is one: no candidates are fitted.
 local function solver_of(name)
+  if name == "boosting" then return sc.solver.boosting{ rounds = 5 } end
   local ok, solver = pcall(sc.solver[name], { lambda = 1e-3 })
   return ok and solver or sc.solver[name]{}
 end

@@ -33,7 +33,7 @@ function TestEverySolverHasTheBitsOfOneProcess()
   local _, lines = one:gsub("\n", "")
   local _, refused = one:gsub("refused:", "")
   lu.assertTrue(lines > 100 and refused < lines / 3, one:sub(1, 2000))
-  for _, count in ipairs(support.sanitized and { 3 } or { 3, 7 }) do
+  for _, count in ipairs(support.sanitized and { 3 } or { 3, 5 }) do
     local many = fits_by(("%s --processes %d"):format(command, count))
     lu.assertNil(first_difference(one, many), count)
   end

@@ -61,15 +61,15 @@ end
 -- bits of one process, where systems are regular, and where they are singular and refined.
 function TestSharedTilesHaveTheBitsOfOneProcess()
   local code = fit .. [[
-    local some = X:slice(1, 3000)
-    local weights, labels = sc.zeros(3000, 1), {}
-    for i = 1, 3000 do
+    local some = X:slice(1, 1500)
+    local weights, labels = sc.zeros(1500, 1), {}
+    for i = 1, 1500 do
       weights:set(i, 1, 0.5 + i % 3 / 7)
       labels[i] = ("class %d"):format(math.floor(2 * some:get(i, 1) + some:get(i, 2)) % 4)
     end
     local sets = { sc.dataset{ X = some, y = some:column(1):map(math.sin), weights = weights },
       sc.dataset{ X = some, y = labels },
-      sc.dataset{ X = some, y = sc.randn{ 3000, 40, seed = 2 }, task = "regression" } }
+      sc.dataset{ X = some, y = sc.randn{ 1500, 40, seed = 2 }, task = "regression" } }
     for _, dtype in ipairs{ "float64", "float32", "int16" } do
       for _, ds in ipairs(sets) do
         for _, lambda in ipairs{ 1e-3, 1e-13 } do

@@ -57,10 +57,10 @@ local function run(folder, path, last)
   return bits, tonumber(reports)
 end
 
--- Kills a fit at `kills` places (two at most where a sanitizer makes all slow), each in a
--- checkpoint of its own, and one fit again and again.
+-- Kills a fit at `kills` places (at one where a sanitizer makes all slow), each in a checkpoint of
+-- its own, and one fit again and again.
 local function check(label, lines, kills)
-  kills = support.sanitized and math.min(kills, 2) or kills
+  kills = support.sanitized and 1 or kills
   support.in_folder(function(folder)
     support.write(folder .. "/s.lua", script:format(lines:gsub("FOLDER", folder)))
     local whole, reports = run(folder, "", 0)
