@@ -6,7 +6,6 @@
 #include "base/profile.h"
 #include "data/csv/csv.h"
 #include "data/csv/write.h"
-#include "data/files/digest.h"
 #include "data/files/fetch.h"
 #include "data/idx.h"
 #include "data/libsvm.h"
@@ -417,18 +416,6 @@ static int sha256(lua_State *L) {
   return scl_lua_give_text(L, digest);
 }
 
-/* core.digest(text) -> its SHA-256 as hexadecimal digits */
-static int digest(lua_State *L) {
-  size_t size;
-  char text[SCL_DIGEST_TEXT + 1];
-  scl_digest sum;
-  const char *bytes = luaL_checklstring(L, 1, &size);
-  scl_digest_open(&sum);
-  scl_digest_add(&sum, bytes, size);
-  scl_digest_text(&sum, text);
-  return scl_lua_give_text(L, text);
-}
-
 /* core.make_folder(path[, mode]): nothing when it is there already; mode: the permission bits of a
  * new one, without those of the umask (octal 777) */
 static int make_folder(lua_State *L) {
@@ -448,6 +435,5 @@ void scl_lua_open_data(lua_State *L) {
                 {"write_npy", write_npy, 2}, {"write_csv", write_csv, 3},
                 {"stream_npy", stream_npy, 2}, {"read_matrix_market", read_matrix_market, 2},
                 {"npz_names", npz_names, 1}, {"read_npz", read_npz, 2}, {"write_npz", write_npz, 4},
-                {"fetch", fetch, 3}, {"sha256", sha256, 1}, {"digest", digest, 1},
-                {"make_folder", make_folder, 2});
+                {"fetch", fetch, 3}, {"sha256", sha256, 1}, {"make_folder", make_folder, 2});
 }

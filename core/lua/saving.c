@@ -1,6 +1,5 @@
 /* scullery.core: the parts of a saved model, for writing: files of arrays, fitted stages, the cells
  * of a map, the fingerprint of rows. lua/scullery/model/saving.lua composes them. */
-#include "data/files/digest.h"
 #include "data/safetensors.h"
 #include "learn/map_probe.h"
 #include "lua/arrays.h"
@@ -8,8 +7,8 @@
 #include "lua/list.h"
 #include "lua/sparse.h"
 #include "lua/texts.h"
+#include "model/fingerprint.h"
 #include "model/restore.h"
-#include "rows/fingerprints.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -166,122 +165,44 @@ static int map_probe(lua_State *L) {
 
 /* ------------------------------------------------------------ fingerprint */
 
-enum { FINGERPRINT_ROWS = 1024 };
-
-/* The stored numbers of some rows, each after its column. */
-static void add_sparse(scl_digest *digest, const scl_csr *a) {
-  char sizes[64];
-  const int length = snprintf(sizes, sizeof sizes, "%zu x %zu sparse;", a->rows, a->cols);
-  scl_digest_add(digest, sizes, (size_t)length);
-  const size_t rows = scl_min(a->rows, FINGERPRINT_ROWS);
-  for (size_t i = 0; i < rows; i++) {
-    const size_t from = i * a->rows / rows;
-    const int64_t end = a->starts[from + 1], entries = end - a->starts[from];
-    scl_digest_add(digest, &entries, sizeof entries);
-    for (int64_t k = a->starts[from]; k < end; k++) {
-      const double pair[2] = {(double)a->columns[k], scl_csr_value(a, k)};
-      scl_digest_add(digest, pair, sizeof pair);
-    }
-  }
-}
-
-/* Add texts spread evenly, or all of them, each behind its length. */
-static void add_texts(scl_digest *digest, const scl_texts *texts, size_t most) {
-  char size[64];
-  const size_t rows = scl_min(texts->count, most);
-  int length = snprintf(size, sizeof size, "%zu texts;", texts->count);
-  scl_digest_add(digest, size, (size_t)length);
-  for (size_t i = 0; i < rows; i++) {
-    const size_t at = i * texts->count / rows;
-    length = snprintf(size, sizeof size, "%zu:", scl_text_length(texts, at));
-    scl_digest_add(digest, size, (size_t)length);
-    scl_digest_add(digest, scl_text_at(texts, at), scl_text_length(texts, at));
-  }
-}
-
-/* core.fingerprint(matrix, ...) -> SHA-256 of their sizes and of up to 1024 rows each, spread
- * evenly, as little-endian float64.
- *
- * Stored in models and in records of experiments in place of the rows. The numbers are read by row
- * and column, so that a view and a copy of it have the same fingerprint. Texts count by their
- * bytes. */
-static int fingerprint(lua_State *L) {
+static int give_digest(lua_State *L, scl_digest *digest) {
   char text[SCL_DIGEST_TEXT + 1];
-  scl_digest digest;
-  scl_digest_open(&digest);
-  const int count = lua_gettop(L);
-  for (int place = 1; place <= count; place++) {
-    if (scl_lua_test_csr(L, place) != NULL) {
-      add_sparse(&digest, scl_lua_check_csr(L, place));
-      continue;
-    }
-    if (scl_lua_test_packed_texts(L, place) != NULL) {
-      add_texts(&digest, scl_lua_check_packed_texts(L, place), FINGERPRINT_ROWS);
-      continue;
-    }
-    const scl_matrix *a = scl_lua_check_matrix(L, place);
-    char sizes[64];
-    const int length = snprintf(sizes, sizeof sizes, "%zu x %zu;", a->rows, a->cols);
-    scl_digest_add(&digest, sizes, (size_t)length);
-    const size_t rows = scl_min(a->rows, FINGERPRINT_ROWS);
-    for (size_t i = 0; i < rows; i++)
-      for (size_t j = 0; j < a->cols; j++) {
-        const double number = scl_matrix_get(a, i * a->rows / rows, j);
-        scl_digest_add(&digest, &number, sizeof number);
-      }
-  }
-  scl_digest_text(&digest, text);
+  scl_digest_text(digest, text);
   return scl_lua_give_text(L, text);
 }
 
-/* The checksum of a sparse matrix: of the columns and the numbers of each row. */
-static uint64_t sparse_checksum(lua_State *L, const scl_csr *a) {
-  size_t longest = 0;
-  for (size_t i = 0; i < a->rows; i++)
-    longest = scl_max(longest, (size_t)(a->starts[i + 1] - a->starts[i]));
-  double *columns = lua_newuserdatauv(L, (longest + 1) * sizeof *columns, 0);
-  scl_lua_check_held_csr(L, a);
-  uint64_t sum = a->rows;
-  for (size_t i = 0; i < a->rows; i++) {
-    const int64_t first = a->starts[i];
-    const size_t some = (size_t)(a->starts[i + 1] - first);
-    for (size_t k = 0; k < some; k++)
-      columns[k] = a->columns[first + (int64_t)k];
-    columns[some] = (double)a->cols;
-    sum = scl_fingerprint_of(sum, SCL_DTYPE_FLOAT64, columns, some + 1);
-    sum = scl_fingerprint_of(sum, a->dtype, scl_at(a->values, a->dtype, first), some);
-  }
-  return sum;
+/* core.fingerprint(matrix, ...) -> SHA-256 of their sizes and of some rows (model/fingerprint.h) */
+static int fingerprint(lua_State *L) {
+  scl_digest digest;
+  scl_digest_open(&digest);
+  const int count = lua_gettop(L);
+  for (int place = 1; place <= count; place++)
+    if (scl_lua_test_csr(L, place) != NULL)
+      scl_digest_csr(&digest, scl_lua_check_csr(L, place));
+    else if (scl_lua_test_packed_texts(L, place) != NULL)
+      scl_digest_texts(&digest, scl_lua_check_packed_texts(L, place), SCL_FINGERPRINT_ROWS);
+    else
+      scl_digest_matrix(&digest, scl_lua_check_matrix(L, place));
+  return give_digest(L, &digest);
 }
 
 /* core.checksum(matrix) -> 16 hexadecimal digits that depend on its shape and on all of its
- * numbers, by row and column */
+ * numbers, by row and column, or on all texts */
 static int checksum(lua_State *L) {
-  char text[17];
+  char text[SCL_DIGEST_TEXT + 1];
+  uint64_t sum;
   if (scl_lua_test_packed_texts(L, 1) != NULL) {
-    char whole[SCL_DIGEST_TEXT + 1];
     scl_digest digest;
     scl_digest_open(&digest);
-    add_texts(&digest, scl_lua_check_packed_texts(L, 1), SIZE_MAX);
-    scl_digest_text(&digest, whole);
-    (void)snprintf(text, sizeof text, "%.16s", whole);
-    return scl_lua_give_text(L, text);
+    scl_digest_texts(&digest, scl_lua_check_packed_texts(L, 1), SIZE_MAX);
+    scl_digest_text(&digest, text);
+    lua_pushlstring(L, text, 16);
+    return 1;
   }
-  if (scl_lua_test_csr(L, 1) != NULL) {
-    (void)snprintf(text, sizeof text, "%016llx",
-                   (unsigned long long)sparse_checksum(L, scl_lua_check_csr(L, 1)));
-    return scl_lua_give_text(L, text);
-  }
-  const scl_matrix *a = scl_lua_check_matrix(L, 1);
-  double *copy = lua_newuserdatauv(L, (a->cols + 1) * sizeof *copy, 0); /* of a row of a view */
-  uint64_t sum = a->rows;
-  for (size_t i = 0; i < a->rows; i++) {
-    for (size_t j = 0; a->col_stride != 1 && j < a->cols; j++)
-      copy[j] = scl_matrix_get(a, i, j);
-    const void *row = scl_at(a->data, a->dtype, (ptrdiff_t)i * a->row_stride);
-    sum = a->col_stride == 1 ? scl_fingerprint_of(sum, a->dtype, row, a->cols)
-                             : scl_fingerprint_of(sum, SCL_DTYPE_FLOAT64, copy, a->cols);
-  }
+  if (scl_lua_test_csr(L, 1) != NULL)
+    SCL_LUA_TRY(L, scl_checksum_csr(scl_lua_check_csr(L, 1), &sum, &error));
+  else
+    SCL_LUA_TRY(L, scl_checksum_matrix(scl_lua_check_matrix(L, 1), &sum, &error));
   (void)snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
   return scl_lua_give_text(L, text);
 }
@@ -290,12 +211,10 @@ static int checksum(lua_State *L) {
 static int digest_of(lua_State *L) {
   size_t size;
   const char *bytes = luaL_checklstring(L, 1, &size);
-  char text[SCL_DIGEST_TEXT + 1];
   scl_digest digest;
   scl_digest_open(&digest);
   scl_digest_add(&digest, bytes, size);
-  scl_digest_text(&digest, text);
-  return scl_lua_give_text(L, text);
+  return give_digest(L, &digest);
 }
 
 void scl_lua_open_saving(lua_State *L) {

@@ -1,0 +1,84 @@
+#include "model/fingerprint.h"
+
+#include "rows/fingerprints.h"
+
+#include <stdio.h>
+
+void scl_digest_matrix(scl_digest *digest, const scl_matrix *a) {
+  char sizes[64];
+  const int length = snprintf(sizes, sizeof sizes, "%zu x %zu;", a->rows, a->cols);
+  scl_digest_add(digest, sizes, (size_t)length);
+  const size_t rows = scl_min(a->rows, SCL_FINGERPRINT_ROWS);
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < a->cols; j++) {
+      const double number = scl_matrix_get(a, i * a->rows / rows, j);
+      scl_digest_add(digest, &number, sizeof number);
+    }
+}
+
+void scl_digest_csr(scl_digest *digest, const scl_csr *a) {
+  char sizes[64];
+  const int length = snprintf(sizes, sizeof sizes, "%zu x %zu sparse;", a->rows, a->cols);
+  scl_digest_add(digest, sizes, (size_t)length);
+  const size_t rows = scl_min(a->rows, SCL_FINGERPRINT_ROWS);
+  for (size_t i = 0; i < rows; i++) {
+    const size_t from = i * a->rows / rows;
+    const int64_t end = a->starts[from + 1], entries = end - a->starts[from];
+    scl_digest_add(digest, &entries, sizeof entries);
+    for (int64_t k = a->starts[from]; k < end; k++) {
+      const double pair[2] = {(double)a->columns[k], scl_csr_value(a, k)};
+      scl_digest_add(digest, pair, sizeof pair);
+    }
+  }
+}
+
+void scl_digest_texts(scl_digest *digest, const scl_texts *texts, size_t most) {
+  char size[64];
+  const size_t rows = scl_min(texts->count, most);
+  int length = snprintf(size, sizeof size, "%zu texts;", texts->count);
+  scl_digest_add(digest, size, (size_t)length);
+  for (size_t i = 0; i < rows; i++) {
+    const size_t at = i * texts->count / rows;
+    length = snprintf(size, sizeof size, "%zu:", scl_text_length(texts, at));
+    scl_digest_add(digest, size, (size_t)length);
+    scl_digest_add(digest, scl_text_at(texts, at), scl_text_length(texts, at));
+  }
+}
+
+scl_status scl_checksum_matrix(const scl_matrix *a, uint64_t *out, scl_error *error) {
+  double *copy = scl_allocate((a->cols + 1) * sizeof *copy); /* of a row of a view */
+  if (copy == NULL) return scl_fail(error, SCL_STATUS_NO_MEMORY, "no memory for a checksum");
+  uint64_t sum = a->rows;
+  for (size_t i = 0; i < a->rows; i++) {
+    for (size_t j = 0; a->col_stride != 1 && j < a->cols; j++)
+      copy[j] = scl_matrix_get(a, i, j);
+    const void *row = scl_at(a->data, a->dtype, (ptrdiff_t)i * a->row_stride);
+    sum = a->col_stride == 1 ? scl_fingerprint_of(sum, a->dtype, row, a->cols)
+                             : scl_fingerprint_of(sum, SCL_DTYPE_FLOAT64, copy, a->cols);
+  }
+  scl_release(copy);
+  *out = sum;
+  return SCL_STATUS_OK;
+}
+
+/* Of the columns and the numbers of each row. */
+scl_status scl_checksum_csr(const scl_csr *a, uint64_t *out, scl_error *error) {
+  size_t longest = 0;
+  for (size_t i = 0; i < a->rows; i++)
+    longest = scl_max(longest, (size_t)(a->starts[i + 1] - a->starts[i]));
+  double *columns = scl_allocate((longest + 1) * sizeof *columns);
+  if (columns == NULL) return scl_fail(error, SCL_STATUS_NO_MEMORY, "no memory for a checksum");
+  uint64_t sum = a->rows;
+  for (size_t i = 0; i < a->rows; i++) {
+    const int64_t first = a->starts[i];
+    const size_t some = (size_t)(a->starts[i + 1] - first);
+    for (size_t k = 0; k < some; k++)
+      columns[k] = a->columns[first + (int64_t)k];
+    columns[some] = (double)a->cols;
+    sum = scl_fingerprint_of(sum, SCL_DTYPE_FLOAT64, columns, some + 1);
+    sum = scl_fingerprint_of(sum, a->dtype, scl_at(a->values, a->dtype, first), some);
+  }
+  scl_release(columns);
+  *out = sum;
+  return SCL_STATUS_OK;
+}
