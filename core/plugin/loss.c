@@ -114,32 +114,35 @@ scl_status scl_loss_call(const scl_instance *loss, scl_loss_slot slot, size_t co
 enum { BISECTIONS = 200, BLOCK = 256 };
 
 /* The f where slope(f) + (f - z)/t changes its sign, for a block of numbers. The sum rises in f
- * with at least 1/t: a step of t |slope(z)| from z passes the place. `slopes` and `f` are
- * scratch. */
+ * with at least 1/t: a step of t |slope(z)| from z passes the place. That may be of any size, as of
+ * exp f: long intervals are halved in their logarithm. */
 static void bisect_block(const scl_instance *loss, size_t count, const double *z, const double *y,
                          const double *t, double *out) {
   const scl_loss *table = table_of(loss);
-  double low[BLOCK], high[BLOCK], f[BLOCK], slopes[BLOCK];
+  double sign[BLOCK], least[BLOCK], most[BLOCK], at[BLOCK], f[BLOCK], slopes[BLOCK];
   table->slope(loss->self, count, z, y, slopes);
   for (size_t i = 0; i < count; i++) {
-    const double reach = fmin(t[i] * fabs(slopes[i]), DBL_MAX / 4);
-    low[i] = slopes[i] > 0 ? z[i] - reach : z[i];
-    high[i] = slopes[i] > 0 ? z[i] : z[i] + reach;
+    sign[i] = slopes[i] > 0 ? -1 : 1;
+    least[i] = 0;
+    most[i] = fmin(t[i] * fabs(slopes[i]), DBL_MAX / 4);
   }
   for (int step = 0; step < BISECTIONS; step++) {
     bool moved = false;
-    for (size_t i = 0; i < count; i++)
-      f[i] = low[i] + (high[i] - low[i]) / 2;
+    for (size_t i = 0; i < count; i++) {
+      at[i] = most[i] > 1 && most[i] > 4 * least[i] ? sqrt(most[i]) * sqrt(fmax(least[i], 0.25))
+                                                    : least[i] + (most[i] - least[i]) / 2;
+      f[i] = z[i] + sign[i] * at[i];
+    }
     table->slope(loss->self, count, f, y, slopes);
     for (size_t i = 0; i < count; i++) {
-      if (f[i] <= low[i] || f[i] >= high[i]) continue;
+      if (f[i] == z[i] + sign[i] * least[i] || f[i] == z[i] + sign[i] * most[i]) continue;
       moved = true;
-      *(slopes[i] + (f[i] - z[i]) / t[i] > 0 ? &high[i] : &low[i]) = f[i];
+      *(sign[i] * (slopes[i] + (f[i] - z[i]) / t[i]) < 0 ? &least[i] : &most[i]) = at[i];
     }
     if (!moved) break;
   }
   for (size_t i = 0; i < count; i++)
-    out[i] = low[i] + (high[i] - low[i]) / 2;
+    out[i] = z[i] + sign[i] * (least[i] + (most[i] - least[i]) / 2);
 }
 
 scl_status scl_loss_proximal(const scl_instance *loss, size_t count, const double *z,

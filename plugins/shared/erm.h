@@ -5,6 +5,7 @@
 
 #include "shared/column_descent.h"
 #include "shared/csr_newton.h"
+#include "shared/csr_rows.h"
 #include "shared/lbfgs.h"
 #include "shared/refined_solve.h"
 #include "shared/solver_options.h"
@@ -39,10 +40,13 @@ typedef struct erm {
   double lambda, l1_ratio, tolerance;
   int32_t penalty, method;
   size_t max_iterations;
+  double epochs; /* of stochastic steps */
+  uint64_t seed;
 } erm;
 
+enum { ERM_BATCH = 256 }; /* rows that dual and sgd ask for at a time */
 enum { ERM_L2, ERM_L1, ERM_ELASTIC };
-enum { ERM_AUTO, ERM_NEWTON, ERM_LBFGS, ERM_PROXIMAL };
+enum { ERM_AUTO, ERM_NEWTON, ERM_LBFGS, ERM_PROXIMAL, ERM_DUAL, ERM_SGD };
 
 /* The shares of the penalty: l1 ||a||_1 + (l2/2) ||a||^2. */
 static inline double erm_l1(const erm *self) {
@@ -80,9 +84,15 @@ struct erm_machine {
   double size;                       /* of the slopes where the unit is from */
   double value, norm, residual;
   double goal;           /* of the residual */
+  size_t target;         /* the first of the columns */
   size_t steps;          /* iterations so far, of all columns */
   refined_system system; /* of Newton's method; host NULL: not open */
   lbfgs lbfgs;           /* its risk NULL: not open */
+  /* dual.c: ||phi_i||^2, the numbers of rows in the data and the places of these in the walk, the
+   * constant, sum_i p_i v_i; begun: with this target */
+  double *squares, mean_square, constant, pull;
+  size_t *index, *place;
+  bool begun;
   /* sparse.c: their risk, or host, NULL: not open */
   csr_newton newton;
   erm_machine *itself;
@@ -130,6 +140,45 @@ scl_status erm_sparse_columns(erm_machine *m, double tolerance, scl_error *error
 typedef scl_status (*erm_method)(erm_machine *m, double tolerance, scl_error *error);
 scl_status erm_multipliers(erm_machine *m, erm_method method, scl_error *error);
 
+/* Any loss, with kinks or not, to a residual that they set themselves. */
+scl_status erm_dual(erm_machine *m, double tolerance, scl_error *error);
+/* The sizes and places of the rows, in one pass; erm_dual does it where that was not done. */
+scl_status erm_dual_open(erm_machine *m, scl_error *error);
+scl_status erm_sgd(erm_machine *m, double tolerance, scl_error *error);
+
+/* *excess = sum_i p_i (l(f_i) - l(near_i) - v_i (f_i - near_i)), p_i = w_i/N, v the multipliers: how
+ * far the objective is above that of this dual point. */
+scl_status erm_excess(erm_machine *m, double *excess, scl_error *error);
+
+/* How far scores go until the slope of a loss of common size has changed by its own size. */
+double erm_reach(const erm_machine *m);
+
+/* Targets of a regression as they are: without what the host subtracted. */
+static inline double erm_shift_of(const scl_problem *problem, size_t target) {
+  return SCL_HAS(problem, target_shift) && problem->target_shift != NULL
+             ? problem->target_shift[target]
+             : 0;
+}
+
+/* phi_i'a and ||phi_i||^2 of row i of a block, dense or sparse; in four sums, in one order. */
+static inline double erm_row_dot(const scl_rows *rows, size_t i, size_t d, const double *a) {
+  if (csr_of_rows(rows) != NULL) return csr_dot(csr_of_rows(rows), i, a);
+  const double *x = (const double *)rows->features.data + (ptrdiff_t)i * rows->features.row_stride;
+  double sum[4] = {0};
+  for (size_t j = 0; j < d; j++)
+    sum[j % 4] += x[j] * a[j];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+static inline double erm_row_square(const scl_rows *rows, size_t i, size_t d) {
+  const scl_const_csr *csr = csr_of_rows(rows);
+  const double *x = (const double *)rows->features.data + (ptrdiff_t)i * rows->features.row_stride;
+  if (csr == NULL) return erm_row_dot(rows, i, d, x);
+  double sum = 0;
+  for (int64_t k = csr->starts[i]; k < csr->starts[i + 1]; k++)
+    sum += scl_csr_number(csr, k) * scl_csr_number(csr, k);
+  return sum;
+}
+
 /* gap.c: *gap = a bound on how far the objective at m->x is from its least, by the dual point of
  * slopes m->risk.slopes (unweighted, n c). NaN without a conjugate or a penalty. */
 scl_status erm_gap(erm_machine *m, double *gap, scl_error *error);
@@ -153,14 +202,17 @@ const void *erm_ability(const void *instance, const char *id);
                "l2: ||a||^2/2; l1: ||a||_1; elastic: l1_ratio of l1, the rest l2"),                \
       SCL_NUMBER(erm, l1_ratio, "0.5", "elastic: the share of ||a||_1", SCL_WITHIN(0, 1)),         \
       SCL_WORD(                                                                                    \
-          erm, method, "auto|newton|lbfgs|proximal", "auto",                                       \
+          erm, method, "auto|newton|lbfgs|proximal|dual|sgd", "auto",                              \
           "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; "     \
-          "auto: newton up to D = 1000 where the loss allows it, else lbfgs"),                     \
+          "dual: dual coordinates, for lambda n not far below ||phi||^2; sgd: random rows; "       \
+          "auto: newton up to D = 1000 where the loss allows it, else dual or lbfgs"),             \
       SOLVER_TOLERANCE(erm, "1e-5",                                                                \
                        "gradient norm relative to the one at a = 0; for losses with kinks also "   \
                        "the part of the objective above the dual's"),                              \
       SOLVER_MAX_ITERATIONS(erm, "5000", "steps at most, of all targets together for lbfgs"),      \
-      SCL_OPTION_INTERCEPT
+      SCL_NUMBER(erm, epochs, "10", "sgd: rows drawn, as a multiple of the number of rows",        \
+                 SCL_POSITIVE),                                                                    \
+      SOLVER_SEED(erm, "dual, sgd: seed for the rows drawn"), SCL_OPTION_INTERCEPT
 
 #define ERM_OFFERS                                                                                 \
   SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = erm_penalty),                     \

@@ -19,8 +19,7 @@ enum { ROUNDS = 60, EASY_STEPS = 8, PATIENCE = 6 };
  * divided by t. */
 static const double SMALLEST_STEP = 1e-8, SMALLEST_STEP_FLOAT32 = 1e-3, FALL = 0.25;
 
-/* v <- the slopes of the round, and *excess = the sum above. m->near is at m->scores. */
-static scl_status take_multipliers(erm_machine *m, double *excess, scl_error *error) {
+scl_status erm_excess(erm_machine *m, double *excess, scl_error *error) {
   const scl_loss_service *service = m->loss->service;
   const size_t n = m->problem->rows, c = m->risk.columns, nc = n * c;
   scl_status status = service->value(m->loss->part, nc, m->scores, m->risk.targets, m->room, error);
@@ -28,12 +27,10 @@ static scl_status take_multipliers(erm_machine *m, double *excess, scl_error *er
     status = service->value(m->loss->part, nc, m->near, m->risk.targets, m->other, error);
   for (size_t i = 0; i < n; i++) {
     m->risk.losses[i] = 0;
-    for (size_t k = i * c; k < (i + 1) * c; k++) {
-      const double apart = m->scores[k] - m->near[k];
-      m->multipliers[k] += apart / m->step;
+    for (size_t k = i * c; m->risk.weights[i] > 0 && k < (i + 1) * c; k++)
       m->risk.losses[i] +=
-          m->risk.weights[i] * fmax(0, m->room[k] - m->other[k] - m->multipliers[k] * apart);
-    }
+          m->risk.weights[i] *
+          fmax(0, m->room[k] - m->other[k] - m->multipliers[k] * (m->scores[k] - m->near[k]));
   }
   if (status == SCL_STATUS_OK) status = row_total(m->problem, m->risk.losses, n, 1, excess, error);
   *excess /= m->risk.total;
@@ -56,7 +53,9 @@ scl_status erm_multipliers(erm_machine *m, erm_method method, scl_error *error) 
     double excess = 0;
     status = method(m, fmax(tolerance, fmin(1e-2, best)) / 4, error);
     if (status == SCL_STATUS_OK) status = erm_differentiate(m, true, error);
-    if (status == SCL_STATUS_OK) status = take_multipliers(m, &excess, error);
+    for (size_t k = 0; status == SCL_STATUS_OK && k < nc; k++)
+      m->multipliers[k] += (m->scores[k] - m->near[k]) / m->step;
+    if (status == SCL_STATUS_OK) status = erm_excess(m, &excess, error);
     if (status != SCL_STATUS_OK) break;
     m->residual = fmax(excess / m->worth, m->norm / m->unit);
     idle = m->residual < best ? 0 : idle + 1;

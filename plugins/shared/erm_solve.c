@@ -10,8 +10,10 @@
  *   lbfgs     every loss; a sweep an iteration, all targets together (lbfgs.c)
  *   proximal  every loss, with l1 or elastic (proximal.c)
  *   sparse    on compressed sparse rows, losses with a curvature or with kinks (sparse.c)
+ *   dual      every loss, with l2 and lambda > 0; a pass an iteration (dual.c)
+ *   sgd       every loss, with l2; a given number of steps (sgd.c)
  *
- * each of them within rounds of multipliers where the loss has kinks (multipliers.c).
+ * each but the last two within rounds of multipliers where the loss has kinks (multipliers.c).
  *
  * The residual is the norm of the gradient relative to that at a = 0 with the best constant. Where
  * neither slope nor curvature has a bound, that at a = 0 may be of any size: it counts less by the
@@ -27,6 +29,8 @@ scl_status erm_create(void *instance, scl_error *error) {
   erm *self = instance;
   const scl_host *host = self->base.host;
   const bool sparse = self->penalty != ERM_L2;
+  if (self->method == ERM_DUAL && !(self->lambda > 0))
+    return host->fail(error, SCL_STATUS_BAD_OPTION, "method = \"dual\" needs lambda above 0");
   if (sparse && self->method != ERM_AUTO && self->method != ERM_PROXIMAL)
     return host->fail(error, SCL_STATUS_BAD_OPTION,
                       "penalty = \"%s\" goes with method = \"proximal\", as the others take "
@@ -53,13 +57,6 @@ static scl_status erm_loss_open(const erm *self, size_t target, erm_loss *out, s
 }
 
 /* ------------------------------------------------------------ targets */
-
-/* Targets of a regression as they are, without the host's shift. */
-static double shift_of(const scl_problem *problem, size_t target) {
-  return SCL_HAS(problem, target_shift) && problem->target_shift != NULL
-             ? problem->target_shift[target]
-             : 0;
-}
 
 /* The weighted standard deviation of the targets of one machine; 1 for classes. */
 static scl_status find_spread(erm_machine *m, scl_error *error) {
@@ -138,6 +135,8 @@ static scl_status lower_unit(erm_machine *m, scl_error *error) {
 /* One target at a = 0 with the best constant: what the residual is relative to. */
 static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_error *error) {
   const size_t n = m->problem->rows, c = all->columns, d = m->problem->features;
+  m->target = target;
+  m->begun = false;
   for (size_t i = 0; i < n; i++)
     m->risk.targets[i] = all->targets[i * c + target];
   memset(m->x, 0, m->risk.size * sizeof *m->x);
@@ -207,17 +206,17 @@ static scl_status erm_smooth(erm_machine *m, erm_method method, scl_error *error
   return status;
 }
 
-/* m->risk.slopes = the slopes of the loss at m->scores, without weights: a dual point. With kinks
- * the multipliers, where the conjugate is finite; it is not where they leave its domain by
+/* m->risk.slopes = the slopes of the loss at m->scores, without weights: a dual point. With kinks,
+ * and by dual coordinates, the multipliers, where the conjugate is finite; it is not where they leave its domain by
  * rounding. */
 static scl_status erm_dual_point(erm_machine *m, scl_error *error) {
   const scl_loss_service *service = m->loss->service;
   const size_t nc = m->risk.scores;
   double *slopes = m->risk.slopes;
-  const bool kinks = m->loss->facts.flags & SCL_LOSS_KINKS;
-  scl_status status = service->slope(m->loss->part, nc, kinks ? m->near : m->scores,
-                                     m->risk.targets, slopes, error);
-  if (status != SCL_STATUS_OK || !kinks || !m->loss->conjugate) return status;
+  const bool dual = m->begun || m->loss->facts.flags & SCL_LOSS_KINKS;
+  scl_status status =
+      service->slope(m->loss->part, nc, dual ? m->near : m->scores, m->risk.targets, slopes, error);
+  if (status != SCL_STATUS_OK || !dual || !m->loss->conjugate) return status;
   status = service->conjugate(m->loss->part, nc, m->multipliers, m->risk.targets, m->other, error);
   for (size_t i = 0; i < nc; i++)
     if (isfinite(m->other[i])) slopes[i] = m->multipliers[i];
@@ -253,11 +252,13 @@ static scl_status erm_close_gap(erm_machine *m, erm_method method, double *gap, 
   scl_status status = SCL_STATUS_OK;
   m->goal = m->self->tolerance;
   for (int round = 0; status == SCL_STATUS_OK && round < ROUNDS; round++, m->goal /= 10) {
-    status = kinks ? erm_multipliers(m, method, error) : erm_smooth(m, method, error);
+    status = method == erm_dual || method == erm_sgd ? method(m, m->goal, error)
+             : kinks                                 ? erm_multipliers(m, method, error)
+                                                     : erm_smooth(m, method, error);
     if (status == SCL_STATUS_OK) status = erm_dual_point(m, error);
     if (status == SCL_STATUS_OK) status = erm_gap(m, gap, error);
     *gap /= m->worth;
-    if (!(*gap > m->self->tolerance) || m->residual > m->goal) break;
+    if (!(*gap > m->self->tolerance) || !(m->residual <= m->goal) || method == erm_sgd) break;
   }
   /* A small l1 cuts the dual point down by far more than the coefficients are off: no bound. */
   if (erm_l1(m->self) > 0 && *gap > m->self->tolerance && m->residual <= m->self->tolerance)
@@ -280,7 +281,7 @@ static scl_status erm_run(erm_machine *m, erm_method method, size_t target, scl_
     const size_t to = c == 1 ? target : j;
     for (size_t i = 0; i < d; i++)
       out->coefficients[i * problem->targets + to] = m->x[i * c + j];
-    if (m->risk.intercept) out->intercept[to] = m->x[d * c + j] - shift_of(problem, to);
+    if (m->risk.intercept) out->intercept[to] = m->x[d * c + j] - erm_shift_of(problem, to);
   }
   out->gap = isnan(gap) || isnan(out->gap) ? NAN : fmax(out->gap, gap);
   out->residual = fmax(out->residual, unbounded ? INFINITY : m->residual);
@@ -288,6 +289,8 @@ static scl_status erm_run(erm_machine *m, erm_method method, size_t target, scl_
     (void)snprintf(out->note, sizeof out->note,
                    "the classes are separable, so that without lambda longer weights always lower "
                    "the loss: give lambda more than 0");
+  else if (method == erm_sgd)
+    return SCL_STATUS_OK;
   else if (gap > m->self->tolerance && m->residual <= m->self->tolerance)
     (void)snprintf(
         out->note, sizeof out->note,
@@ -308,7 +311,10 @@ enum { NEWTON_FEATURES = 1000 };
 static scl_status erm_choose(const erm *self, const erm_loss *loss, const scl_problem *problem,
                              erm_method *out, scl_error *error) {
   const bool able = loss->curvature || loss->facts.flags & SCL_LOSS_KINKS;
-  *out = self->penalty != ERM_L2 ? erm_proximal : erm_lbfgs;
+  *out = self->method == ERM_DUAL  ? erm_dual
+         : self->method == ERM_SGD ? erm_sgd
+         : self->penalty != ERM_L2 ? erm_proximal
+                                   : erm_lbfgs;
   if (csr_is(problem) && self->method == ERM_AUTO && able) {
     if (self->penalty == ERM_L2) *out = erm_sparse_newton;
     if (self->penalty != ERM_L2 && loss->curvature) *out = erm_sparse_columns;
@@ -325,6 +331,18 @@ static scl_status erm_choose(const erm *self, const erm_loss *loss, const scl_pr
   return SCL_STATUS_OK;
 }
 
+/* Of losses with kinks dual coordinates take the place of L-BFGS where they need few passes: about
+ * 1 + ||phi||^2/(lambda n) divide the gap by e. */
+static scl_status erm_prefer_dual(erm_machine *m, erm_method *method, scl_error *error) {
+  const double rows = m->self->lambda * (double)m->problem->rows;
+  if (*method != erm_lbfgs || m->self->method != ERM_AUTO || m->problem->targets > 1 ||
+      m->problem->entries > 0 || !(m->loss->facts.flags & SCL_LOSS_KINKS) || !(rows > 0))
+    return SCL_STATUS_OK;
+  const scl_status status = erm_dual_open(m, error);
+  if (m->mean_square <= rows / 2) *method = erm_dual;
+  return status;
+}
+
 scl_status erm_solve(const void *instance, const scl_problem *problem, scl_solution *out,
                      scl_error *error) {
   const erm *self = instance;
@@ -337,14 +355,16 @@ scl_status erm_solve(const void *instance, const scl_problem *problem, scl_solut
   if (status == SCL_STATUS_OK) status = erm_choose(self, &loss, problem, &method, error);
   if (status == SCL_STATUS_OK) status = risk_open(&all, problem, NULL, erm_l2(self), error);
   for (size_t i = 0; status == SCL_STATUS_OK && i < n * c; i++)
-    all.targets[i] += shift_of(problem, i % c);
+    all.targets[i] += erm_shift_of(problem, i % c);
   if (status == SCL_STATUS_OK)
     status = part_loss_check(problem, loss.part, &loss.facts, all.targets, all.weights, error);
   if (status == SCL_STATUS_OK) status = erm_open(&one, self, &loss, &all, 1, error);
+  if (status == SCL_STATUS_OK) status = erm_prefer_dual(&one, &method, error);
   out->tolerance = self->tolerance;
   out->residual = out->gap = 0;
   out->iterations = 0;
-  if ((method != erm_lbfgs && method != erm_proximal) || c == 1 || erm_outputs(self) > 1) {
+  const bool together = method == erm_lbfgs || method == erm_proximal || method == erm_sgd;
+  if (!together || c == 1 || erm_outputs(self) > 1) {
     for (size_t j = 0; status == SCL_STATUS_OK && j < c; j++) {
       one.steps = 0;
       status = erm_loss_open(self, j, &loss, error);
@@ -362,6 +382,8 @@ scl_status erm_solve(const void *instance, const scl_problem *problem, scl_solut
   out->outcome = out->residual <= self->tolerance && !(out->gap > self->tolerance)
                      ? SCL_OUTCOME_CONVERGED
                      : SCL_OUTCOME_LIMIT;
+  if (method == erm_sgd) out->outcome = SCL_OUTCOME_STOPPED;
+  if (method == erm_sgd && loss.facts.flags & SCL_LOSS_KINKS) out->residual = NAN;
   return status;
 }
 
@@ -409,10 +431,10 @@ scl_status erm_objective(const void *instance, const scl_problem *problem,
   if (status == SCL_STATUS_OK) status = erm_open(&m, self, &loss, &all, c, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < n * c; i++)
-    m.risk.targets[i] = all.targets[i] + shift_of(problem, i % c);
+    m.risk.targets[i] = all.targets[i] + erm_shift_of(problem, i % c);
   status = problem->product(problem, coefficients, c, m.scores, error);
   for (size_t i = 0; intercept != NULL && i < n * c; i++)
-    m.scores[i] += intercept[i % c] + shift_of(problem, i % c);
+    m.scores[i] += intercept[i % c] + erm_shift_of(problem, i % c);
   if (status == SCL_STATUS_OK) status = add_losses(&m, self, &loss, value, error);
   for (size_t i = 0; i < d * c; i++) {
     const double a = coefficients[i];
@@ -433,8 +455,10 @@ void erm_cost(const void *instance, const scl_problem *problem, const double *va
                                      problem->features <= NEWTON_FEATURES && problem->entries == 0);
   const double steps = fmin(most, newton ? TYPICAL_NEWTON : TYPICAL_SWEEPS);
   (void)values, (void)count, (void)weighted;
+  const bool sgd = self->method == ERM_SGD;
   out->reweighted = newton ? steps * c : 0;
-  out->passes = newton ? 2 * steps * c : steps + 2;
+  out->passes = newton ? 2 * steps * c : sgd ? 3 : steps * (self->method == ERM_DUAL ? c : 1) + 2;
+  out->minibatch = sgd ? self->epochs * n * d : 0;
   out->columns = newton ? 1 : c;
   out->factorised = newton ? steps * c * d * d * d / 3 : 0;
   out->steps = steps * n * c * 20;
@@ -452,7 +476,8 @@ const void *erm_ability(const void *instance, const char *id) {
   const erm *self = instance;
   const bool sweeps =
       self->method == ERM_LBFGS || self->method == ERM_PROXIMAL || self->penalty != ERM_L2;
-  if (strcmp(id, SCL_ABILITY_CSR_ROWS) == 0) return &csr;
-  if (strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0) return self->method != ERM_NEWTON ? &sparse : NULL;
+  if (strcmp(id, SCL_ABILITY_CSR_ROWS) == 0) return self->method != ERM_SGD ? &csr : NULL;
+  if (strcmp(id, SCL_ABILITY_SPARSE_ROWS) == 0)
+    return self->method != ERM_NEWTON && self->method < ERM_DUAL ? &sparse : NULL;
   return sweeps && strcmp(id, SCL_ABILITY_ROWS_APART) == 0 ? &apart : NULL;
 }

@@ -172,6 +172,46 @@ function TestEveryLossIsMinimisedWithL1()
   end)
 end
 
+-- Dual coordinates end where Newton's method does, to their gap; stochastic steps near it.
+function TestDualCoordinatesAndStochasticSteps()
+  for _, name in ipairs{ "logistic", "poisson", "gamma", "hinge", "quantile", "exponential" } do
+    for _, intercept in ipairs{ false, true } do
+      local ds, y = data_for(name)
+      local function at(method, more)
+        local given = { loss = loss_of(name), lambda = 0.2, method = method, intercept = intercept,
+          tolerance = 1e-7 }
+        for key, value in pairs(more or {}) do given[key] = value end
+        local m = fit(sc.solver.erm(given), ds)
+        return objective(name, y, weights_of(m, intercept), function(a) return 0.1 * a * a end),
+          m:info()
+      end
+      local best, zero = at "newton", objective(name, y, { 0, 0, 0, 0 }, function() return 0 end)
+      local dual, info = at "dual"
+      lu.assertEquals(info.status, "converged", name)
+      lu.assertTrue(info.gap <= 1e-7 and dual - best <= 2e-7 * zero, name)
+      local drawn, told = at("sgd", { epochs = 400, seed = 3 })
+      lu.assertEquals(told.status, "stopped", name)
+      lu.assertTrue(drawn - best <= told.gap * zero and drawn - best < 0.02 * zero, name)
+    end
+  end
+end
+
+-- Several classes share the draws; sparse rows give what the same rows give with their zeros.
+function TestDualCoordinatesAndStochasticStepsOnOtherRows()
+  local X, y = x4:map(function(v) return v > 0.3 and v or 0 end), {}
+  for i = 1, 60 do y[i] = "c" .. (labels[i] > 0 and 1 or 2 + i % 2) end
+  for _, method in ipairs{ "dual", "sgd" } do
+    local function weights(rows, solver)
+      return fit(solver, sc.dataset{ X = rows, y = y, task = "classification" }):weights()
+    end
+    local solver = sc.solver.erm{ loss = loss_of "hinge", lambda = 0.2, method = method }
+    local dense = weights(X, solver)
+    lu.assertEquals(dense:cols(), 3)
+    lu.assertTrue((weights(sc.matrix.csr(X), solver) - dense):norm() < 1e-9 * dense:norm())
+  end
+  lu.assertErrorMsgContains("needs lambda above 0", sc.solver.erm, { method = "dual", lambda = 0 })
+end
+
 -- The gap of a fit that ends early is at least what the objective is above its least.
 function TestTheGapBoundsEarlyFits()
   for _, name in ipairs{ "logistic", "poisson", "gamma", "squared_hinge", "square", "huber" } do
