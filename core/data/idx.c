@@ -328,6 +328,20 @@ static scl_status idx_source_read(scl_source *source, size_t first, size_t count
   return SCL_STATUS_OK;
 }
 
+static scl_status idx_source_skip(scl_source *source, size_t rows, size_t *passed,
+                                  scl_error *error) {
+  idx_source *s = (idx_source *)source;
+  rewind_images(s);
+  *passed = s->done = scl_min(rows, source->rows);
+  for (; s->part < s->parts && rows >= s->files[s->part].rows; s->part++)
+    rows -= s->files[s->part].rows;
+  if (s->part == s->parts || rows == 0) return SCL_STATUS_OK;
+  idx_file *f = &s->files[s->part];
+  if (f->input == NULL) SCL_TRY(reopen_file(f, error));
+  f->done = rows;
+  return scl_input_seek(f->input, f->header + rows * f->each * f->size, rows, error);
+}
+
 static void idx_source_destroy(scl_source *source) {
   idx_source *s = (idx_source *)source;
   for (size_t k = 0; s->files != NULL && k < s->n_paths; k++)
@@ -337,8 +351,8 @@ static void idx_source_destroy(scl_source *source) {
   SCL_RELEASE(s->files, s);
 }
 
-static const scl_source_class idx_source_class = {.read = idx_source_read,
-                                                  .destroy = idx_source_destroy};
+static const scl_source_class idx_source_class = {
+    .read = idx_source_read, .skip = idx_source_skip, .destroy = idx_source_destroy};
 
 /* ---------------------------------------------------------------- opening */
 

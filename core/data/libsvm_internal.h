@@ -59,6 +59,9 @@ scl_status libsvm_lines_open(const char *const *paths, size_t files, libsvm_line
 /* The next block that has rows, of one file; count = 0 at the end of the last file. */
 scl_status libsvm_lines_next(libsvm_lines *lines, scl_error *error);
 void libsvm_lines_rewind(libsvm_lines *lines);
+/* Where the next block begins, behind `rows` rows of the source; and begin there, after a rewind. */
+scl_mark libsvm_lines_mark(const libsvm_lines *lines, size_t rows);
+scl_status libsvm_lines_go(libsvm_lines *lines, const scl_mark *mark, scl_error *error);
 void libsvm_lines_close(libsvm_lines *lines);
 
 #endif

@@ -98,6 +98,19 @@ static scl_status whole_lines(libsvm_lines *l, size_t *bytes, scl_error *error) 
   }
 }
 
+scl_mark libsvm_lines_mark(const libsvm_lines *l, size_t rows) {
+  return (scl_mark){rows, l->file, l->file_bytes, l->place.row, l->place.line};
+}
+
+scl_status libsvm_lines_go(libsvm_lines *l, const scl_mark *mark, scl_error *error) {
+  l->file = mark->file;
+  SCL_TRY(open_file(l, error));
+  l->place.row = mark->row;
+  l->place.line = mark->line;
+  l->file_bytes = mark->offset;
+  return scl_input_seek(l->input, mark->offset, mark->row - 1, error);
+}
+
 /* ---------------------------------------------------------------- pieces */
 
 typedef struct parsing {

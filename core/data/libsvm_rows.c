@@ -31,6 +31,7 @@ typedef struct libsvm_source {
   scl_matrix block_labels;
   size_t given;      /* of them */
   size_t *file_rows; /* of each file */
+  scl_marks marks;   /* of a stream: its blocks */
   /* whole */
   int64_t *starts;
   int32_t *columns;
@@ -102,19 +103,29 @@ static void rewind_lines(scl_source *source) {
   release_block(s);
 }
 
+static scl_status skip_rows(scl_source *source, size_t rows, size_t *passed, scl_error *error) {
+  libsvm_source *s = (libsvm_source *)source;
+  const scl_mark *mark = scl_marks_find(&s->marks, rows);
+  if (mark == NULL) return SCL_STATUS_OK;
+  *passed = mark->rows;
+  return libsvm_lines_go(&s->lines, mark, error);
+}
+
 static void libsvm_destroy(scl_source *source) {
   libsvm_source *s = (libsvm_source *)source;
   libsvm_lines_close(&s->lines);
   release_block(s);
-  SCL_RELEASE(s->file_rows, s->starts, s->columns, s->values, s->labels, s);
+  SCL_RELEASE(s->file_rows, s->marks.list, s->starts, s->columns, s->values, s->labels, s);
 }
 
 static const scl_source_class once_class = {.next_sparse = next_block, .destroy = libsvm_destroy},
                               sparse_class = {.next_sparse = next_block,
                                               .rewind = rewind_lines,
+                                              .skip = skip_rows,
                                               .destroy = libsvm_destroy},
                               dense_class = {.next = next_dense,
                                              .rewind = rewind_lines,
+                                             .skip = skip_rows,
                                              .destroy = libsvm_destroy};
 
 typedef enum libsvm_use { WHOLE, STREAM, ONCE } libsvm_use;
@@ -266,13 +277,18 @@ static scl_status find_in_block(const libsvm_lines *l, scl_choice classification
 /* One pass over all files; whole: the rows are collected. */
 static scl_status pass(libsvm_source *s, bool whole, scl_choice classification, libsvm_found *found,
                        scl_error *error) {
+  size_t rows = 0;
+  s->base.seeks = !whole;
   if (classification == SCL_AUTO) found->labels.most = MOST_CLASSES;
   for (;;) {
     SCL_TRY(libsvm_lines_next(&s->lines, error));
     if (s->lines.count == 0) return SCL_STATUS_OK;
     s->file_rows[s->lines.file] += s->lines.rows;
+    rows += s->lines.rows;
+    s->base.seeks = s->base.seeks && scl_input_seeks(s->lines.input);
     SCL_TRY(find_in_block(&s->lines, classification, found, error));
-    if (whole) SCL_TRY(collect(s, error));
+    SCL_TRY(whole ? collect(s, error)
+                  : scl_marks_add(&s->marks, libsvm_lines_mark(&s->lines, rows), error));
   }
 }
 

@@ -61,8 +61,9 @@ struct scl_cell_file {
 typedef struct pass {
   const scl_cell_file *source;
   void *file;
-  bool apart; /* the reader gives the chosen columns alone */
-  uint64_t row;
+  scl_reader_schema schema;
+  bool apart;         /* the reader gives the chosen columns alone */
+  uint64_t row, from; /* the next row of the reader, and the first whose text is made */
   char *text;
   size_t at, used, room;
   bool ended;
@@ -164,7 +165,7 @@ static scl_status add_block(pass *p, scl_error *error) {
   SCL_TRY(scl_reader_rows(source->reader, p->file, &block, error));
   p->ended = block.rows == 0;
   for (size_t i = 0; i < block.rows; i++, p->row++)
-    for (size_t j = 0; j < source->columns; j++)
+    for (size_t j = 0; j < source->columns && p->row >= p->from; j++)
       SCL_TRY(add_cell(p, j, &block.columns[p->apart ? j : source->chosen[j]], i, error));
   return SCL_STATUS_OK;
 }
@@ -177,13 +178,12 @@ static void close_pass(void *made) {
 
 static scl_status begin_pass(pass *p, scl_error *error) {
   const scl_cell_file *source = p->source;
-  scl_reader_schema schema;
   SCL_TRY(scl_reader_open(source->reader, source->path, &p->file, error));
-  SCL_TRY(scl_reader_get_schema(source->reader, p->file, &schema, error));
+  SCL_TRY(scl_reader_get_schema(source->reader, p->file, &p->schema, error));
   SCL_TRY(scl_reader_choose(source->reader, p->file, source->chosen, source->columns, &p->apart,
                             error));
   for (size_t j = 0; j < source->columns; j++) { /* the first line: names */
-    if (source->chosen[j] >= schema.columns)
+    if (source->chosen[j] >= p->schema.columns)
       return scl_fail(error, SCL_STATUS_BAD_DATA, "%s changed while it was read", source->path);
     SCL_TRY(add_text(p, source->column[j].name, strlen(source->column[j].name), error));
     SCL_TRY(reserve(p, 1, error));
@@ -219,7 +219,18 @@ static scl_status read_pass(void *made, void *to, size_t size, size_t *got, scl_
   return SCL_STATUS_OK;
 }
 
-static const scl_input_maker maker = {open_pass, read_pass, close_pass};
+/* The reader begins with the part that has the row; the text, with the row. */
+static scl_status seek_pass(void *made, size_t row, scl_error *error) {
+  pass *p = made;
+  size_t part = 0;
+  for (; part + 1 < p->schema.parts && p->row + p->schema.part_rows[part] <= row; part++)
+    p->row += p->schema.part_rows[part];
+  p->from = row;
+  p->used = 0; /* no line of names */
+  return part == 0 ? SCL_STATUS_OK : scl_reader_seek(p->source->reader, p->file, part, error);
+}
+
+static const scl_input_maker maker = {open_pass, read_pass, seek_pass, close_pass};
 
 /* ---------------------------------------------------------------- files */
 

@@ -2,6 +2,7 @@
 #include "learn/plan.h"
 
 #include "base/progress.h"
+#include "learn/model.h"
 #include "learn/problem_internal.h"
 #include "rows/chosen.h"
 #include <math.h>
@@ -253,6 +254,44 @@ static double passes_of_few(const scl_training *training, const scl_instance *so
   return passes;
 }
 
+/* The shortest of some fits of a model to the first rows; 0: they fail. */
+static double time_model(const scl_training *training, const scl_instance *solver, size_t rows) {
+  scl_beginning first;
+  scl_training *few;
+  double seconds = INFINITY;
+  if (begin_training(training, &training->flow, rows, &first, &few, NULL) != SCL_STATUS_OK)
+    return 0;
+  for (int run = 0; run < RUNS && seconds > 0; run++) {
+    scl_fit fit;
+    scl_model *model;
+    const double began = scl_progress_clock();
+    const bool made = scl_model_fit(few, (scl_instance *)solver, -1, NULL, 0, &fit, &model, NULL) ==
+                      SCL_STATUS_OK;
+    seconds = made ? fmin(seconds, scl_progress_clock() - began) : 0;
+    if (made) scl_fit_release(&fit);
+    if (made) scl_model_destroy(model);
+  }
+  scl_training_destroy(few);
+  return seconds;
+}
+
+/* Where the solver's cost is a typical one, the time of its models of the first rows and of a part
+ * of them says more. */
+static void plan_models(const scl_training *training, const scl_instance *solver, scl_plan *out) {
+  enum { PART = 4, LEAST = 256 };
+  const size_t rows = scl_min(out->rows / PART, TRIED);
+  const scl_cost *cost = &out->cost;
+  if (!scl_solver_makes_models(solver) || cost->note[0] == 0 || cost->factorised > 0 ||
+      cost->normal > 0 || rows < LEAST)
+    return;
+  const double part = time_model(training, solver, rows / PART),
+               all = part > 0 ? time_model(training, solver, rows) : 0;
+  if (!(all > 0)) return;
+  out->modelled = rows;
+  out->modelling = all;
+  out->power = fmin(fmax(log(all / part) / log(PART), 1), 2);
+}
+
 static scl_status plan_seconds(scl_training *training, const scl_instance *solver, scl_plan *out,
                                scl_error *error) {
   scl_flow flow = training->flow;
@@ -272,6 +311,7 @@ static scl_status plan_seconds(scl_training *training, const scl_instance *solve
   }
   if (out->cost.passes > 0 && out->cost.columns >= 1)
     SCL_TRY(time_passes(training, &flow, solver, out, error));
+  plan_models(training, solver, out);
   const bool by_rate = training->way->blocks; /* products at the rate of the machine */
   if (by_rate || (out->cost.normal == 0 && out->cost.reweighted == 0)) return SCL_STATUS_OK;
   SCL_TRY(time_sums(training, &flow, &summed, &out->codes, error));

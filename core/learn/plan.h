@@ -26,6 +26,10 @@ typedef struct scl_plan {
    * what a walk that sums takes besides, whatever the number of rows. 0: not measured. */
   size_t tried, few;
   double reading, making, adding, sweeping, ending;
+  /* Of a solver of models whose time depends on the rows: the seconds of a model of the first
+   * `modelled` rows, and the power of the number of rows by which they grow. 0: not tried. */
+  size_t modelled;
+  double modelling, power;
 } scl_plan;
 
 /* What is planned: a solve for `count` values of the path option (NULL: the solver's own value), as

@@ -51,14 +51,16 @@ static int first_rows(lua_State *L) {
 static void set_numbers(lua_State *L, const scl_plan *p) {
   const scl_cost *c = &p->cost;
   SCL_LUA_INTEGERS(L, {"rows", p->rows}, {"features", p->features}, {"targets", p->targets},
-                   {"codes", p->codes}, {"tried", p->tried}, {"few", p->few});
+                   {"codes", p->codes}, {"tried", p->tried}, {"few", p->few},
+                   {"modelled", p->modelled});
   SCL_LUA_BOOLEANS(L, {"told", p->told}, {"keeps", p->keeps});
   SCL_LUA_NUMBERS(L, {"numbers", p->numbers}, {"map", p->map}, {"walk", p->walk}, {"sums", p->sums},
                   {"summing", p->summing}, {"matrix", p->matrix}, {"gram", p->gram},
                   {"outer", p->outer}, {"multiplying", p->multiplying}, {"kept", p->kept},
                   {"solution", p->solution}, {"fetched", p->fetched}, {"judging", p->judging},
                   {"reading", p->reading}, {"making", p->making}, {"adding", p->adding},
-                  {"sweeping", p->sweeping}, {"ending", p->ending}, {"reducing", p->reducing});
+                  {"sweeping", p->sweeping}, {"ending", p->ending}, {"reducing", p->reducing},
+                  {"modelling", p->modelling}, {"power", p->power});
   SCL_LUA_NUMBERS(L, {"normal", c->normal}, {"reweighted", c->reweighted}, {"dual", c->dual},
                   {"grams", c->gram}, {"passes", c->passes}, {"columns", c->columns},
                   {"minibatch", c->minibatch}, {"factorised", c->factorised},

@@ -265,7 +265,12 @@ static void pass_rows(scl_source *source, size_t some, const scl_matrix *y, size
 
 /* Called first by a read of rows in order: the next row is `first`. */
 static scl_status begin_in_order(scl_source *source, size_t first, scl_error *error) {
-  if (first == 0 || first < source->done) scl_source_rewind(source);
+  const bool back = first < source->done;
+  size_t passed;
+  if (source->seeks && first > 0 && (back || first > source->done + rows_left(source)))
+    SCL_TRY(scl_source_skip(source, first, &passed, error));
+  else if (back || first == 0)
+    scl_source_rewind(source);
   while (source->done < first) {
     SCL_TRY(have_rows(source, error));
     pass_rows(source, scl_min(first - source->done, rows_left(source)), NULL, 0);
@@ -340,19 +345,12 @@ scl_status scl_source_read(scl_source *source, size_t first, size_t count, scl_m
 }
 
 scl_status scl_source_skip(scl_source *source, size_t rows, size_t *passed, scl_error *error) {
-  scl_status status = SCL_STATUS_OK;
-  size_t some = 1;
   *passed = 0;
   if (source->class->skip == NULL) return SCL_STATUS_OK;
   scl_source_rewind(source);
-  while (status == SCL_STATUS_OK && some > 0 && source->done < rows) {
-    some = 0;
-    status = source->class->skip(source, rows - source->done, &some, &source->x, &source->y, error);
-    source->done += some;
-  }
-  if (status != SCL_STATUS_OK) release_block(source);
-  *passed = source->done;
-  return status;
+  SCL_TRY(source->class->skip(source, rows, passed, error));
+  source->done = *passed;
+  return SCL_STATUS_OK;
 }
 
 void scl_source_destroy(scl_source *source) {

@@ -21,11 +21,9 @@ typedef struct scl_source_class {
   scl_status (*next)(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error);
   /* Go back to the first row. NULL: rows can be read only once. */
   void (*rewind)(scl_source *source);
-  /* Pass over the next block without making its rows, if it has at most `most` of them, and if they
-   * can be counted so: *passed = how many. Otherwise *passed = 0, and the block is made as by
-   * `next`. NULL: every row is made. */
-  scl_status (*skip)(scl_source *source, size_t most, size_t *passed, scl_matrix *x, scl_matrix *y,
-                     scl_error *error);
+  /* After `rewind`: begin at the last place that is known in the file with at most `rows` rows
+   * before it, *passed of them, which are not made. NULL: every row is made. */
+  scl_status (*skip)(scl_source *source, size_t rows, size_t *passed, scl_error *error);
   /* Of sources with `sparse`, instead of `read` or `next`: *x is a view of rows, or new rows, which
    * the caller releases; *x is empty before the call. y as for `read` and `next`. */
   scl_status (*read_sparse)(scl_source *source, size_t first, size_t count, scl_csr *x,
@@ -40,6 +38,7 @@ struct scl_source {
       targets; /* targets: columns of y, 0 when it has none; rows: 0 where rows can be
                                  read once only */
   bool random_access;
+  bool seeks;            /* `skip` takes no longer for rows far behind */
   bool parallel;         /* read may be called on several threads at once */
   bool sparse;           /* scl_source_sparse gives its rows, */
   const scl_csr *memory; /* as views of these; NULL: rows are made when they are read */
@@ -66,7 +65,7 @@ scl_status scl_source_sparse(scl_source *source, size_t first, size_t count, scl
 scl_status scl_source_next(scl_source *source, scl_matrix *x, scl_matrix *y, scl_error *error);
 /* The same of a source that has `next_sparse`. */
 scl_status scl_source_next_sparse(scl_source *source, scl_csr *x, scl_matrix *y, scl_error *error);
-/* Begin again and pass over the first rows, up to `rows`, without making them: *passed = how many
+/* Begin again and pass over the first rows, up to `rows`, without reading them: *passed = how many
  * were passed over. For sources that are read in order; the next row to be read is *passed. */
 scl_status scl_source_skip(scl_source *source, size_t rows, size_t *passed, scl_error *error);
 /* Release the block that came last, and begin again. */

@@ -286,6 +286,7 @@ bool csv_column_has_gaps(const csv_column *column);
 enum { CSV_MOST_CHUNKS = 16, CSV_LONGEST_LINE = 1 << 30 };
 
 typedef struct scl_input scl_input;
+typedef struct scl_mark scl_mark;
 typedef struct scl_text scl_text;
 
 /* The lines of files, some chunks at a time: those of a buffer, of one file; or, when `whole`,
@@ -300,6 +301,7 @@ typedef struct csv_lines {
   scl_input *input; /* otherwise; NULL: the file is closed */
   char *buffer;
   size_t used, room, taken; /* bytes in the buffer, its size, bytes that the chunks covered */
+  size_t begin;             /* place in the text of the buffer's first byte */
   size_t rows, line;        /* rows before the buffer, line it begins with */
   bool ended;               /* no bytes follow those of the buffer */
   bool begun;               /* the first chunks were given */
@@ -319,6 +321,10 @@ static inline bool csv_lines_end(const csv_lines *l) { return l->begun && l->end
  * closed. */
 void csv_lines_rewind(csv_lines *l);
 void csv_lines_close(csv_lines *l);
+/* Of a file that is read by a buffer: where the next chunks begin, behind `rows` rows of the source;
+ * and begin there, after csv_lines_rewind. */
+scl_mark csv_lines_mark(const csv_lines *l, size_t rows);
+scl_status csv_lines_go(csv_lines *l, const scl_mark *mark, scl_error *error);
 /* Rows of the chunks. */
 size_t csv_lines_rows(const csv_lines *l);
 

@@ -9,7 +9,7 @@ enum { BUFFER_BYTES = SCL_BUFFER(1 << 21), CHUNK_BYTES = SCL_BUFFER(1 << 18), FI
 
 static scl_status open_file(csv_lines *l, scl_error *error) {
   l->room = BUFFER_BYTES;
-  l->used = l->taken = l->rows = 0;
+  l->used = l->taken = l->begin = l->rows = 0;
   l->line = 1;
   l->ended = false;
   l->buffer = scl_allocate(BUFFER_BYTES + 1);
@@ -40,6 +40,7 @@ static scl_status fill_buffer(csv_lines *l, scl_error *error) {
   size_t got = 0;
   memmove(l->buffer, l->buffer + l->taken, l->used - l->taken);
   l->used -= l->taken;
+  l->begin += l->taken;
   l->taken = 0;
   SCL_TRY(scl_input_read(l->input, l->buffer + l->used, l->room - l->used, &got, error));
   const char *zero = memchr(l->buffer + l->used, 0, got);
@@ -241,6 +242,19 @@ scl_status csv_lines_next(csv_lines *l, const csv_schema *schema, scl_error *err
 void csv_lines_rewind(csv_lines *l) {
   l->begun = false;
   if (!l->whole) close_file(l);
+}
+
+scl_mark csv_lines_mark(const csv_lines *l, size_t rows) {
+  return (scl_mark){rows, 0, l->begin + l->taken, l->rows, l->line};
+}
+
+scl_status csv_lines_go(csv_lines *l, const scl_mark *mark, scl_error *error) {
+  SCL_TRY(open_file(l, error));
+  l->begun = true;
+  l->begin = mark->offset;
+  l->rows = mark->row;
+  l->line = mark->line;
+  return scl_input_seek(l->input, mark->offset, mark->row, error);
 }
 
 void csv_lines_close(csv_lines *l) {

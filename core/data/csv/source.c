@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/text.h"
 #include "data/csv/internal.h"
+#include "data/files/input.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@ typedef struct csv_source {
   char **paths;
   size_t files;
   size_t *file_rows; /* of each file, in the current pass; NULL once it is opened */
+  scl_marks marks;   /* of a stream: the blocks of its rows */
 } csv_source;
 
 /* ---------------------------------------------------------------- rows */
@@ -57,20 +59,13 @@ static scl_status csv_source_next(scl_source *source, scl_matrix *x, scl_matrix 
   return SCL_STATUS_OK;
 }
 
-/* Only the lines of a block are counted. Where rows with missing numbers are left out, how many
- * stay is known only when they are made. */
-static scl_status csv_source_skip(scl_source *source, size_t most, size_t *passed, scl_matrix *x,
-                                  scl_matrix *y, scl_error *error) {
+static scl_status csv_source_skip(scl_source *source, size_t rows, size_t *passed,
+                                  scl_error *error) {
   csv_source *s = (csv_source *)source;
-  const bool countable = s->use == STREAM && s->options.fill != SCL_MISSING_ROW && !s->ids.wanted &&
-                         s->file_rows == NULL;
-  if (!countable) return csv_source_next(source, x, y, error);
-  SCL_TRY(csv_lines_next(&s->lines, &s->schema, error));
-  *passed = csv_lines_rows(&s->lines);
-  if (*passed > 0 && *passed <= most) return SCL_STATUS_OK;
-  *passed = 0;
-  SCL_TRY(parse_lines(s, x, y, error));
-  return x->rows > 0 ? SCL_STATUS_OK : csv_source_next(source, x, y, error);
+  const scl_mark *mark = scl_marks_find(&s->marks, rows);
+  if (mark == NULL) return SCL_STATUS_OK;
+  *passed = mark->rows;
+  return csv_lines_go(&s->lines, mark, error);
 }
 
 /* The next block as sparse rows. */
@@ -93,7 +88,7 @@ static void csv_source_destroy(scl_source *source) {
   csv_schema_close(&s->schema);
   csv_ids_close(&s->ids);
   if (s->paths != NULL) scl_release_texts(s->paths, s->files);
-  SCL_RELEASE(s->file_rows, s);
+  SCL_RELEASE(s->file_rows, s->marks.list, s);
 }
 
 static const scl_source_class csv_class = {.next = csv_source_next,
@@ -102,6 +97,7 @@ static const scl_source_class csv_class = {.next = csv_source_next,
                                            .destroy = csv_source_destroy},
                               csv_sparse_class = {.next_sparse = csv_source_next_sparse,
                                                   .rewind = rewind_lines,
+                                                  .skip = csv_source_skip,
                                                   .destroy = csv_source_destroy};
 
 /* Once X is laid out. */
@@ -163,15 +159,17 @@ static scl_status finish_schema(csv_source *s, scl_error *error) {
   return settle_places(s, error);
 }
 
-/* Counts the rows of a block and collects its labels; when the whole is read, the block moves to
- * the table. */
+/* Counts the rows of a block and collects its labels. A stream notes where the next one begins; when
+ * the whole is read, the block moves to the table. */
 static scl_status take_block(csv_source *s, scl_table *out, scl_labels *labels, scl_matrix *x,
                              scl_matrix *y, scl_error *error) {
   s->base.rows += x->rows;
   for (size_t i = 0; labels != NULL && i < x->rows; i++)
     if (!scl_labels_add(labels, scl_matrix_get(y, i, 0)))
       return scl_fail_memory(error, labels->count * sizeof(double), "labels");
-  if (s->use != WHOLE) return SCL_STATUS_OK;
+  s->base.seeks = s->use == STREAM && scl_input_seeks(s->lines.input);
+  if (s->use != WHOLE)
+    return scl_marks_add(&s->marks, csv_lines_mark(&s->lines, s->base.rows), error);
   out->y = *y;
   *y = (scl_matrix){0};
   if (s->schema.sparse) return csv_make_sparse(&s->schema, x, &out->csr, error);

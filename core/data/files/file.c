@@ -91,6 +91,11 @@ scl_status scl_file_read(const scl_file *file, void *to, size_t size, size_t *go
   }
 }
 
+scl_status scl_file_seek(const scl_file *file, size_t from, scl_error *error) {
+  return lseek(file->descriptor, (off_t)from, SEEK_SET) < 0 ? refuse_read(file, error)
+                                                            : SCL_STATUS_OK;
+}
+
 scl_status scl_file_read_at(const scl_file *file, size_t from, size_t size, void *to,
                             scl_error *error) {
   for (size_t done = 0; done < size;) {

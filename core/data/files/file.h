@@ -23,6 +23,8 @@ scl_status scl_file_standard_input(scl_file *out, scl_error *error);
  * SCL_STATUS_CANCELLED. */
 scl_status scl_file_read(const scl_file *file, void *to, size_t size, size_t *got,
                          scl_error *error);
+/* The next byte to be read is that at place `from` of a regular file. */
+scl_status scl_file_seek(const scl_file *file, size_t from, scl_error *error);
 /* Exactly `size` bytes from place `from` of a regular file; fewer: SCL_STATUS_BAD_DATA. */
 scl_status scl_file_read_at(const scl_file *file, size_t from, size_t size, void *to,
                             scl_error *error);

@@ -258,6 +258,49 @@ scl_status scl_input_read(scl_input *input, void *to, size_t size, size_t *got, 
   return SCL_STATUS_OK;
 }
 
+scl_status scl_input_seek(scl_input *input, size_t offset, size_t row, scl_error *error) {
+  if (input->maker != NULL) {
+    input->begun = true;
+    return input->maker->seek(input->made, row, error);
+  }
+  SCL_TRY(begin(input, error));
+  if (input->packed) {
+    size_t got = 1;
+    char *piece = scl_allocate(PIECE);
+    scl_status status = piece == NULL ? scl_fail_memory(error, PIECE, "a file") : SCL_STATUS_OK;
+    while (status == SCL_STATUS_OK && input->unpacked < offset && got > 0)
+      status = scl_input_read(input, piece, scl_min(offset - input->unpacked, PIECE), &got, error);
+    scl_release(piece);
+    return status;
+  }
+  input->before = offset;
+  input->at = input->used = 0;
+  input->ended = false;
+  return scl_file_seek(&input->file, offset, error);
+}
+
+bool scl_input_seeks(const scl_input *input) { return input->maker == NULL && !input->packed; }
+
+scl_status scl_marks_add(scl_marks *marks, scl_mark mark, scl_error *error) {
+  scl_mark *list = scl_grow(marks->list, marks->count, &marks->room, sizeof *list);
+  if (list == NULL) return scl_fail_memory(error, 2 * marks->room * sizeof *list, "places of rows");
+  marks->list = list;
+  list[marks->count++] = mark;
+  return SCL_STATUS_OK;
+}
+
+const scl_mark *scl_marks_find(const scl_marks *marks, size_t rows) {
+  size_t low = 0, high = marks->count; /* those before low have at most so many rows before them */
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (marks->list[middle].rows <= rows)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low == 0 ? NULL : &marks->list[low - 1];
+}
+
 size_t scl_input_most(const scl_input *input) {
   if (!input->file.regular) return SIZE_MAX;
   if (!input->packed) return input->file.size;

@@ -26,8 +26,28 @@ enum { SCL_UNPACKED_RATIO = 200, SCL_UNPACKED_LEAST = 1 << 27 };
 void scl_input_set_bound(scl_input *input, size_t unpacked);
 /* After the first read: refuse now what would be refused on the way to `bytes` in all. */
 scl_status scl_input_admit(const scl_input *input, double bytes, scl_error *error);
+/* Of a regular file, or of bytes that are made before their first read: the next byte is that at
+ * `offset` of the text, where `row` (from 0, after a line of names) begins. A gzip file is unpacked
+ * up to there. */
+scl_status scl_input_seek(scl_input *input, size_t offset, size_t row, scl_error *error);
+/* After the first read: whether a seek takes no longer for a place behind. */
+bool scl_input_seeks(const scl_input *input);
 /* input may be NULL. */
 void scl_input_close(scl_input *input);
+
+/* Places in files at which rows begin, noted in one pass, so that later ones begin there. */
+typedef struct scl_mark {
+  size_t rows;         /* before it, of all files */
+  size_t file, offset; /* of its text */
+  size_t row, line;    /* of the file, as the reader of lines numbers them */
+} scl_mark;
+typedef struct scl_marks {
+  scl_mark *list;
+  size_t count, room;
+} scl_marks;
+scl_status scl_marks_add(scl_marks *marks, scl_mark mark, scl_error *error);
+/* The last one with at most `rows` rows before it; NULL: none. */
+const scl_mark *scl_marks_find(const scl_marks *marks, size_t rows);
 
 /* A whole file as a text. */
 typedef struct scl_text {
@@ -53,6 +73,8 @@ typedef struct scl_input_maker {
   scl_status (*open)(void *context, void **made, scl_error *error);
   /* As scl_input_read. */
   scl_status (*read)(void *made, void *to, size_t size, size_t *got, scl_error *error);
+  /* Before the first read: the next byte is the first one of `row`, from 0. */
+  scl_status (*seek)(void *made, size_t row, scl_error *error);
   void (*close)(void *made);
 } scl_input_maker;
 /* The maker and its context are borrowed until scl_input_withdraw of the same context. */

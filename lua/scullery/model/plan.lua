@@ -113,7 +113,8 @@ function plan.sizes(p, ds, o)
 end
 
 -- What is measured once for all plans of a pipeline.
-local measured = { "tried", "few", "reading", "making", "adding", "ending" }
+local measured = { "tried", "few", "reading", "making", "adding", "ending", "modelled", "modelling",
+  "power" }
 
 --- plan.take_times(t, from): gives sizes the times that were measured for others.
 function plan.take_times(t, from)
@@ -204,7 +205,8 @@ function plan.parts(t, seconds, o)
       seconds and pass_seconds(t) * t.passes * o.fits or 0, ("%d passes"):format(t.passes))
   end
   add("solver", t.own + t.solution, (t.factorised + t.products + t.steps) * o.fits,
-    o.fits * (rate(t.factorised, "potrf") + rate(t.products, "gemm_float64")
+    o.fits * (seconds and t.modelled > 0 and t.modelling * (n / t.modelled) ^ t.power
+      or rate(t.factorised, "potrf") + rate(t.products, "gemm_float64")
       + (seconds and t.steps * 1e-9 or 0)))
   if o.candidates > 0 then
     local operations = 2 * n * t.numbers * o.candidates * t.targets

@@ -554,7 +554,7 @@ static scl_status hinge_solve(const void *instance, const scl_problem *problem, 
 static void hinge_cost(const void *instance, const scl_problem *problem, const double *values,
                        size_t count, int32_t weighted, scl_cost *out) {
   const hinge *self = instance;
-  enum { TYPICAL_PASSES = 30 };
+  enum { TYPICAL_PASSES = 12 };
   const double n = (double)problem->rows, d = (double)problem->features,
                c = (double)problem->targets,
                passes = fmin((double)self->max_iterations, TYPICAL_PASSES);

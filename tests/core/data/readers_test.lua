@@ -155,6 +155,26 @@ function TestIdx:test_a_stream_reads_gzip_again_and_again()
   os.remove(path .. ".gz")
 end
 
+-- Rows of text of several buffers, in an order in which a stream seeks ahead and back; of a gzip
+-- file it reads on.
+function TestLibsvm:test_a_stream_goes_to_rows()
+  local lines, csv, long = {}, { "row,y" }, (" "):rep(300)
+  for i = 1, 14000 do
+    lines[i], csv[i + 1] = ("%d 1:%d%s"):format(i % 2, i, long), ("%d,%s%d"):format(i, long, i % 2)
+  end
+  local packed = file(table.concat(csv, "\n"))
+  assert(os.execute(("gzip -1 -f '%s'"):format(packed)))
+  for _, source in ipairs{ core.stream_libsvm({ file(table.concat(lines, "\n")) }, {}),
+    (core.stream_csv(file(table.concat(csv, "\n")), {})), (core.stream_csv(packed .. ".gz", {})) } do
+    for _, first in ipairs{ 1, 13000, 5, 9000, 9001, 13900, 7000 } do
+      local X, y = core.read_rows(source, first, 3)
+      lu.assertEquals(column(X), { first, first + 1, first + 2 })
+      lu.assertEquals(y:get(1, 1), first % 2)
+    end
+  end
+  os.remove(packed .. ".gz")
+end
+
 function TestIdx:test_what_a_stream_refuses()
   local good = idx(8, { 2, 2 }, "\1\2\3\4")
   refuses({ "data.idx: ", "wrong magic number" }, core.stream_idx, file("\1" .. good:sub(2)), nil,

@@ -140,13 +140,13 @@ function TestWhatCannotShareTiles()
   refused({ "eigenvectors" }, 'map(50), sc.solver.ridge{ lambda = 1e-3, estimate = "gcv" }')
 end
 
--- Lines of a CSV stream before those of a process are counted without being parsed: also where
--- quotes hold ends of lines, where lines are empty, and where rows are left out.
+-- A process begins to read a CSV stream near its rows: also where quotes hold ends of lines, where
+-- lines are empty, and where rows are left out. The text has several buffers.
 function TestStreamsOfCsv()
-  local lines = { "a,b,note,y" }
+  local lines, long = { "a,b,note,y" }, ("plain "):rep(25)
   for i = 1, 30000 do
     lines[#lines + 1] = ("%d,%s,%s,%.3f"):format(i % 97, i % 1000 == 0 and "" or i % 13,
-      i % 50 == 0 and '"two\nlines, ""quoted"""' or "plain", math.sin(i % 97))
+      i % 50 == 0 and '"two\nlines, ""quoted"""' or long, math.sin(i % 97))
     if i % 777 == 0 then lines[#lines + 1] = "" end
   end
   local path = support.write(nil, table.concat(lines, "\n") .. "\n")
