@@ -249,8 +249,10 @@ static void newton_add(const csr_newton *n, const double *lengths, const double 
       x[k * c + j] += lengths[j] * y[k * c + j];
 }
 
-/* One step of conjugate gradients in each column whose residual is above its goal. */
-static scl_status newton_conjugate(csr_newton *n, bool *open, scl_error *error) {
+/* One step of conjugate gradients in each column whose residual is above its goal; *open = false:
+ * all are there, or the residual of all of them is at most `enough`, which is measured without the
+ * preconditioner, as the gradient is. */
+static scl_status newton_conjugate(csr_newton *n, double enough, bool *open, scl_error *error) {
   const size_t c = n->risk->columns, size = n->risk->size;
   double *const by = n->lengths;
   const scl_status status = csr_newton_multiply(n, n->turn, error);
@@ -274,11 +276,14 @@ static scl_status newton_conjugate(csr_newton *n, bool *open, scl_error *error) 
   }
   for (size_t k = 0; k < size; k++)
     n->turn[k] = n->scaled[k] + by[k % c] * n->turn[k];
+  *open = *open && sqrt(risk_dot(size, n->rest, n->rest)) > enough;
   return SCL_STATUS_OK;
 }
 
-/* n->step = about -H^-1 g, to a residual of `share` of g in the norm of the preconditioner. */
-static scl_status newton_direct(csr_newton *n, double share, size_t most, scl_error *error) {
+/* n->step = about -H^-1 g, to a residual of `share` of g in the norm of the preconditioner, or of
+ * `enough`. */
+static scl_status newton_direct(csr_newton *n, double share, double enough, size_t most,
+                                scl_error *error) {
   const size_t c = n->risk->columns, size = n->risk->size;
   bool open = true;
   memset(n->step, 0, size * sizeof *n->step);
@@ -294,7 +299,7 @@ static scl_status newton_direct(csr_newton *n, double share, size_t most, scl_er
     n->goals[j] = share * share * largest / (double)(n->joint ? 1 : c);
   scl_status status = SCL_STATUS_OK;
   for (size_t k = 0; k < most && open && largest > 0 && status == SCL_STATUS_OK; k++)
-    status = newton_conjugate(n, &open, error);
+    status = newton_conjugate(n, enough, &open, error);
   return status;
 }
 
@@ -318,7 +323,7 @@ static scl_status newton_move(csr_newton *n, bool *moved, scl_error *error) {
 /* The residual of a step: less as the iteration comes nearer. From a solution of a lambda nearby
  * steps are good at once, and worth being exact. */
 static double newton_share(const csr_newton *n, double first, double goal) {
-  const double norm = n->norm, most = n->near ? 0.01 : 0.25;
+  const double norm = n->norm, most = n->near ? 0.03 : 0.25;
   if (n->quadratic) return fmin(0.25, goal / norm / 2);
   const double share = fmin(most, sqrt(norm / first));
   return fmax(share, fmin(0.25, 0.3 * goal / norm));
@@ -330,17 +335,18 @@ scl_status csr_newton_minimise(csr_newton *n, double goal, size_t most, size_t *
   const scl_problem *problem = n->risk->problem;
   const double first = n->norm;
   const size_t end = *iterations + most;
-  bool moved = true;
+  bool moved = true, begins = true;
   while (n->norm > goal && moved && *iterations < end) {
     const size_t before = n->products;
     scl_status status =
         problem->progress(problem, "solving", 1 - (double)(end - *iterations) / (double)end,
                           n->value - risk_penalty(n->risk, n->x), error);
     if (status == SCL_STATUS_OK) status = csr_newton_bends(n, error);
-    if (status == SCL_STATUS_OK) status = newton_diagonal(n, error);
+    if (status == SCL_STATUS_OK && (begins || !n->follows)) status = newton_diagonal(n, error);
+    begins = false;
     if (status == SCL_STATUS_OK)
       status = newton_direct(
-          n, newton_share(n, first, goal),
+          n, newton_share(n, first, goal), goal / 2,
           n->quadratic && end - *iterations < LONGEST ? end - *iterations : LONGEST, error);
     if (status == SCL_STATUS_OK) status = newton_move(n, &moved, error);
     if (status != SCL_STATUS_OK) return status;

@@ -18,6 +18,7 @@ struct csr_newton {
   bool joint;           /* the columns are those of one loss, the logistic one of several classes */
   bool quadratic;       /* one step is enough */
   bool near;            /* n->x comes from solutions of other lambdas */
+  bool follows;         /* bends change little: those of the first step precondition all */
   csr_newton_bend bend; /* NULL: those of the loss that the risk's choice says */
   const void *context;
   /* Set by csr_newton_open: numbers as the risk's x, and n c of scores. All are scratch memory. */

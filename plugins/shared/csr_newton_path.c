@@ -61,9 +61,12 @@ static double path_gap(const csr_newton *n, bool relative) {
   return relative ? worst : sum;
 }
 
-/* Where the gap counts, the norm of the gradient that would do for it. */
+/* Where the gap counts, the norm of the gradient that would do for it, and a margin: the objective
+ * at the solution is less than here, where a path led nearly the same. */
 static double path_goal(const csr_newton *n, const csr_newton_task *task) {
-  return sqrt(2 * n->risk->lambda * task->tolerance * n->value / (double)n->risk->columns) / 2;
+  const double norm =
+      sqrt(2 * n->risk->lambda * task->tolerance * n->value / (double)n->risk->columns);
+  return (n->follows ? 0.7 : 0.5) * norm;
 }
 
 /* One lambda, from n->x, of which value, gradient and norm are known. */
@@ -151,6 +154,7 @@ static scl_status path_follow(csr_newton *n, const csr_newton_task *task, const 
     const double ratio =
         k < 2 ? 0 : log(lambdas[k - 1] / lambdas[k]) / log(lambdas[k - 2] / lambdas[k - 1]);
     path_take_lambda(n, task->risk, lambdas[k]);
+    n->follows = k > 0;
     n->near = k > 1 && !task->by_gap; /* hinges: rows move in and out of the Hessian */
     if (ratio > 0 && ratio < 4) status = path_predict(n, before, ratio, error);
     if (k > 0) memcpy(before, out[k - 1]->coefficients, numbers * sizeof *before);
@@ -212,9 +216,8 @@ scl_status csr_least_squares(const scl_problem *problem, const double *lambdas, 
   double *descending;
   scl_solution **sorted;
   scl_status status = risk_open(&r, problem, &square, 0, error);
-  const bool scored = csr_path_tolerance(problem, tolerance, count) > tolerance;
   const csr_newton_task task = {
-      .risk = &r, .tolerance = scored ? 100 * tolerance : tolerance, .most = most};
+      .risk = &r, .tolerance = csr_path_tolerance(problem, tolerance, count), .most = most};
   if (status == SCL_STATUS_OK)
     status = lambda_order(problem->host, lambdas, count, out, &descending, &sorted, error);
   if (status == SCL_STATUS_OK) status = csr_newton_path(&task, descending, count, sorted, error);

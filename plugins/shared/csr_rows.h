@@ -13,11 +13,12 @@ static inline bool csr_is(const scl_problem *problem) {
 }
 scl_status csr_read(const scl_problem *problem, scl_const_csr *out, scl_error *error);
 
-/* The tolerance of a path of `count` values. On such rows ten times as much is enough where the
- * values are only compared by the rows left out, up to 1e-3. */
+/* The tolerance of a path of `count` values. On such rows a hundred times as much is enough where
+ * the values are only compared by the rows left out, up to 1e-3: the scores of these rows then move
+ * by a part of their standard error. */
 static inline double csr_path_tolerance(const scl_problem *problem, double tolerance,
                                         size_t count) {
-  const double most = 1e-3, loose = 10 * tolerance < most ? 10 * tolerance : most;
+  const double most = 1e-3, loose = 100 * tolerance < most ? 100 * tolerance : most;
   const bool scored = csr_is(problem) && SCL_HAS(problem, scored) && problem->scored;
   return scored && count > 1 && loose > tolerance ? loose : tolerance;
 }

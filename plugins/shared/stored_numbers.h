@@ -4,6 +4,8 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 __extension__ typedef __int128 scl_wide;
 __extension__ typedef unsigned __int128 scl_wide_bits;
@@ -18,8 +20,24 @@ static inline double scl_half_number(unsigned bits) {
   return bits >> 15 ? -size : size;
 }
 
-/* What decimals of that scale are divided by. */
-static inline double scl_decimal_unit(int scale) { return (double)powl(10, scale); }
+/* The double nearest to value / 10^scale. Both are doubles up to 2^53 and 10^22, and a quotient of
+ * doubles is rounded once; others go by their digits, as two roundings can miss the nearest. */
+static inline double scl_decimal_number(scl_wide value, int scale) {
+  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  const scl_wide exact = (scl_wide)1 << 53;
+  if (value >= -exact && value <= exact && scale >= 0 && scale <= 22)
+    return (double)value / powers[scale];
+  char text[64]; /* 39 digits, a sign and an exponent */
+  char *at = text + 48;
+  (void)snprintf(at, sizeof text - 48, "e%d", -scale);
+  scl_wide_bits rest = value < 0 ? -(scl_wide_bits)value : (scl_wide_bits)value;
+  for (; rest > 0 || *at == 'e'; rest /= 10)
+    *--at = (char)('0' + (int)(rest % 10));
+  if (value < 0) *--at = '-';
+  return strtod(at, NULL);
+}
 
 /* A file of so many bytes may have so many rows: runs of one value or of none take bytes for
  * each page and batch at least, so that more is a damaged count. */

@@ -54,8 +54,10 @@ static scl_status read_head(table_file *t, scl_error *error) {
       fread(&t->rows, 4, 1, t->file) != 1 || fread(&t->columns, 4, 1, t->file) != 1 ||
       t->columns == 0 || t->columns > (uint64_t)size)
     return refuse(t, error);
-  const long long names = size - 12 - 4LL * t->rows * t->columns;
-  if (names < 2LL * t->columns) return refuse(t, error);
+  const uint64_t row = 4 * (uint64_t)t->columns, rest = (uint64_t)size - 12;
+  if (t->rows > rest / row) return refuse(t, error); /* the product fits */
+  const uint64_t names = rest - t->rows * row;
+  if (names < 2 * (uint64_t)t->columns) return refuse(t, error);
   t->names = t->host->allocate((size_t)names);
   t->column = t->host->allocate(t->columns * sizeof *t->column);
   t->cells = t->host->allocate(t->columns * sizeof *t->cells);

@@ -148,14 +148,14 @@ static int64_t whole_at(const arrow_array *a, const arrow_type *type, uint64_t i
 }
 
 /* Numbers of all widths, decimals, and times as seconds. */
-static double number_at(const arrow_array *a, const arrow_type *type, double unit, uint64_t i) {
+static double number_at(const arrow_array *a, const arrow_type *type, uint64_t i) {
   const uint8_t *at = (const uint8_t *)a->buffer[1].memory + i * type->width;
   if (type->meaning == AS_DECIMAL && type->width == 16) {
     scl_wide value;
     memcpy(&value, at, sizeof value);
-    return (double)value / unit;
+    return scl_decimal_number(value, type->scale);
   }
-  if (type->meaning == AS_DECIMAL) return (double)whole_at(a, type, i) / unit;
+  if (type->meaning == AS_DECIMAL) return scl_decimal_number(whole_at(a, type, i), type->scale);
   if (type->meaning == AS_TIME) return (double)whole_at(a, type, i) / (double)type->per_second;
   if (type->meaning == AS_UNSIGNED_64) return (double)(uint64_t)whole_at(a, type, i);
   if (type->width == 2) return scl_half_number(at[0] | (unsigned)at[1] << 8);
@@ -203,15 +203,15 @@ static bool is_whole(arrow_meaning meaning) {
 }
 
 /* Value i of the array to place `to` of rooms that have it; false: a damaged text. */
-static bool take_value(const arrow_array *a, const arrow_type *type, double unit, uint64_t i,
-                       size_t to, void *integers, void *numbers, void *texts) {
+static bool take_value(const arrow_array *a, const arrow_type *type, uint64_t i, size_t to,
+                       void *integers, void *numbers, void *texts) {
   if (type->meaning == AS_TEXT) return text_at(a, type, i, (scl_cell_text *)texts + to);
   if (type->meaning == AS_BOOLEAN)
     ((int64_t *)integers)[to] = bit(a->buffer[1].memory, i);
   else if (is_whole(type->meaning))
     ((int64_t *)integers)[to] = whole_at(a, type, i);
   else
-    ((double *)numbers)[to] = number_at(a, type, unit, i);
+    ((double *)numbers)[to] = number_at(a, type, i);
   return true;
 }
 
@@ -231,7 +231,6 @@ static scl_status add_values(arrow_reading *r, const arrow_array *a, scl_error *
   const scl_host *host = r->file->host;
   const arrow_type *type = &r->contents->columns[r->column].type;
   arrow_dictionary *d = &r->dictionary;
-  const double unit = scl_decimal_unit(type->scale);
   if (a->rows > UINT32_MAX - d->count) return refuse(r, error, "its dictionary is too large");
   const size_t count = d->count + (size_t)a->rows;
   READ_TRY(grow(host, type->meaning, &d->integers, &d->numbers, &d->texts, &d->missing, count + 1,
@@ -244,7 +243,7 @@ static scl_status add_values(arrow_reading *r, const arrow_array *a, scl_error *
     ((uint8_t *)d->missing.memory)[to] = !there;
     if (type->meaning == AS_TEXT) *text = (scl_cell_text){"", 0};
     if (there &&
-        !take_value(a, type, unit, i, to, d->integers.memory, d->numbers.memory, d->texts.memory))
+        !take_value(a, type, i, to, d->integers.memory, d->numbers.memory, d->texts.memory))
       return refuse(r, error, "its dictionary is damaged");
     if (type->meaning != AS_TEXT) continue;
     READ_TRY(scl_room_grow(host, &d->bytes, d->used + text->length, error));
@@ -358,7 +357,6 @@ scl_status arrow_read(arrow_reading *r, uint64_t from, size_t count, uint64_t fi
                       scl_error *error) {
   const arrow_column *c = &r->contents->columns[r->column];
   const arrow_type *type = &c->type;
-  const double unit = scl_decimal_unit(type->scale);
   READ_TRY(grow(r->file->host, type->meaning, &r->integers, &r->numbers, &r->texts, &r->missing,
                 BLOCK_ROWS, error));
   uint8_t *missing = r->missing.memory;
@@ -372,7 +370,7 @@ scl_status arrow_read(arrow_reading *r, uint64_t from, size_t count, uint64_t fi
   if (c->coded) return read_coded(r, from, count, first_row, error);
   for (size_t i = 0; i < count; i++) {
     missing[i] = type->meaning == AS_NOTHING || !is_there(&r->array, from + i);
-    if (!missing[i] && !take_value(&r->array, type, unit, from + i, i, r->integers.memory,
+    if (!missing[i] && !take_value(&r->array, type, from + i, i, r->integers.memory,
                                    r->numbers.memory, r->texts.memory))
       return refuse_row(r, first_row + i, "its text is outside of its buffers", error);
   }

@@ -226,11 +226,11 @@ static scl_status read_stored(pages *p, pages_array array, void *to, size_t coun
 /* ---------------------------------------------------------------- what values mean */
 
 /* A number in two's complement, the most significant byte first, over a power of ten. */
-static double decimal_of(scl_cell_text text, double unit) {
+static double decimal_of(scl_cell_text text, int scale) {
   scl_wide value = text.length > 0 && (text.bytes[0] & 0x80) ? -1 : 0;
   for (size_t k = 0; k < text.length; k++)
     value = (scl_wide)((scl_wide_bits)value << 8 | (uint8_t)text.bytes[k]);
-  return (double)value / unit;
+  return scl_decimal_number(value, scale);
 }
 
 /* Julian days, and nanoseconds before them, as Impala wrote times: microseconds since 1970. */
@@ -243,8 +243,8 @@ static int64_t moment_of(const char *bytes) {
   return (int64_t)((uint64_t)days * DAY * 1000000 + (uint64_t)(nanoseconds / 1000));
 }
 
-/* Numbers of stored whole numbers or texts; unit: 10 to the scale of decimals. */
-static double number_of(const parquet_column *c, double unit, const int64_t *integers,
+/* Numbers of stored whole numbers or texts. */
+static double number_of(const parquet_column *c, const int64_t *integers,
                         const scl_cell_text *texts, size_t i) {
   if (c->meaning == AS_HALF) {
     const uint8_t *half = (const uint8_t *)texts[i].bytes;
@@ -252,7 +252,7 @@ static double number_of(const parquet_column *c, double unit, const int64_t *int
   }
   if (c->meaning == AS_UNSIGNED_64) return (double)(uint64_t)integers[i];
   if (c->meaning == AS_TIME) return (double)integers[i] / (double)c->per_second;
-  return texts != NULL ? decimal_of(texts[i], unit) : (double)integers[i] / unit;
+  return texts != NULL ? decimal_of(texts[i], c->scale) : scl_decimal_number(integers[i], c->scale);
 }
 
 /* What is in the rooms becomes the cells of the column: as it is, or as numbers of it. */
@@ -276,12 +276,11 @@ static scl_status give_meaning(pages *p, pages_array array, size_t count, scl_er
       integers[i] = (uint32_t)integers[i];
     cells->integers = integers;
   } else {
-    const double unit = scl_decimal_unit(c->scale);
     READ_TRY(scl_room_grow(p->file->host, &p->numbers, BLOCK_ROWS * sizeof(double), error));
     for (size_t i = 0; i < count; i++) {
       if (texts != NULL && c->meaning == AS_DECIMAL && texts[i].length > 16)
         return pages_refuse(p, error, "a decimal of more than 38 digits");
-      ((double *)p->numbers.memory)[i] = number_of(c, unit, integers, texts, i);
+      ((double *)p->numbers.memory)[i] = number_of(c, integers, texts, i);
     }
     cells->numbers = p->numbers.memory;
   }

@@ -373,8 +373,8 @@ function TestAPathFindsWhatSingleFitsFind()
   end
 end
 
--- Where lambdas are only compared, fits end at ten times the tolerance: scores differ by far less
--- than their standard error. The chosen model ends at the tolerance itself.
+-- Where lambdas are only compared, fits end at a hundred times the tolerance: scores differ by far
+-- less than their standard error. The chosen model ends at the tolerance itself.
 function TestScoresOfSearchesAreRight()
   local ds = sc.dataset{ X = sc.matrix.csr(X), y = labels(f, 2) }
   for name, maker in pairs(makers) do
@@ -387,7 +387,7 @@ function TestScoresOfSearchesAreRight()
     lu.assertTrue(loose:info().tolerance <= 1e-5, name)
     for i, cell in ipairs(loose.table) do
       local other = tight.table[i]
-      lu.assertTrue(math.abs(cell.mean - other.mean) < 0.02 * other.stderr, name)
+      lu.assertTrue(math.abs(cell.mean - other.mean) < 0.1 * other.stderr, name)
     end
   end
 end
