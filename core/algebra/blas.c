@@ -90,6 +90,8 @@ static bool find_all(void *library, scl_blas *b) {
          find_symbol(library, "cblas_ssyrk", &b->ssyrk) &&
          find_symbol(library, "cblas_dtrsm", &b->dtrsm) &&
          find_symbol(library, "cblas_strsm", &b->strsm) &&
+         find_symbol(library, "cblas_dgemv", &b->dgemv) &&
+         find_symbol(library, "cblas_dtrsv", &b->dtrsv) &&
          find_symbol(library, "dpotrf_", &b->dpotrf) && find_symbol(library, "dsyev_", &b->dsyev) &&
          find_symbol(library, "dsyevr_", &b->dsyevr) && find_symbol(library, "dgeev_", &b->dgeev);
 }

@@ -28,6 +28,8 @@ typedef struct scl_blas {
   __typeof__(cblas_ssyrk) *ssyrk;
   __typeof__(cblas_dtrsm) *dtrsm;
   __typeof__(cblas_strsm) *strsm;
+  __typeof__(cblas_dgemv) *dgemv;
+  __typeof__(cblas_dtrsv) *dtrsv;
   scl_dpotrf *dpotrf;
   scl_dsyev *dsyev;
   scl_dsyevr *dsyevr;

@@ -18,7 +18,11 @@ void scl_gemm(scl_dtype dtype, bool transpose_a, bool transpose_b, size_t m, siz
               double alpha, const void *a, ptrdiff_t lda, const void *b, ptrdiff_t ldb, double beta,
               void *c, ptrdiff_t ldc) {
   if (m == 0 || n == 0) return;
-  if (dtype == SCL_DTYPE_FLOAT64)
+  if (dtype == SCL_DTYPE_FLOAT64 && n == 1 && k > 0 && !transpose_b) /* dgemm would pack all of A */
+    scl_blas_get()->dgemv(CblasRowMajor, flag(transpose_a), (int)(transpose_a ? k : m),
+                          (int)(transpose_a ? m : k), alpha, a, leading_dimension(lda), b,
+                          leading_dimension(ldb), beta, c, leading_dimension(ldc));
+  else if (dtype == SCL_DTYPE_FLOAT64)
     scl_blas_get()->dgemm(CblasRowMajor, flag(transpose_a), flag(transpose_b), (int)m, (int)n,
                           (int)k, alpha, a, leading_dimension(lda), b, leading_dimension(ldb), beta,
                           c, leading_dimension(ldc));
@@ -51,8 +55,12 @@ size_t scl_potrf(size_t n, double *a, ptrdiff_t lda) {
 void scl_trsm(bool transpose, size_t n, size_t k, const double *l, ptrdiff_t ldl, double *b,
               ptrdiff_t ldb) {
   if (n == 0 || k == 0) return;
-  scl_blas_get()->dtrsm(CblasRowMajor, CblasLeft, CblasLower, flag(transpose), CblasNonUnit, (int)n,
-                        (int)k, 1, l, leading_dimension(ldl), b, leading_dimension(ldb));
+  if (k == 1)
+    scl_blas_get()->dtrsv(CblasRowMajor, CblasLower, flag(transpose), CblasNonUnit, (int)n, l,
+                          leading_dimension(ldl), b, leading_dimension(ldb));
+  else
+    scl_blas_get()->dtrsm(CblasRowMajor, CblasLeft, CblasLower, flag(transpose), CblasNonUnit,
+                          (int)n, (int)k, 1, l, leading_dimension(ldl), b, leading_dimension(ldb));
 }
 
 void scl_trsm_right(size_t m, size_t n, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb) {

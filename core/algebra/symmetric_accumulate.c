@@ -106,12 +106,15 @@ size_t scl_symmetric_part_rows(const scl_symmetric *a, scl_dtype dtype) {
   return scl_max(PACKED_BYTES / scl_max(bytes, 1), LEAST_PART);
 }
 
-/* Room for the packed columns of `rows` rows; *packs = false: they are not packed. Unless the rows
- * are few it is the room of the largest part, so that all parts ask for the same size; what is not
- * used is not touched. */
+/* Room for the packed columns; *packs = false: they are not packed. It is that of the next power of
+ * two of rows, so that parts of about as many rows ask for the same size; what is not used is not
+ * touched. */
 static scl_status open_packed(accumulation *job, bool *packs, scl_error *error) {
-  const size_t most = scl_symmetric_part_rows(job->a, job->dtype), few = most / 4;
-  *packs = set_packing(job, job->count > few && job->count < most ? most : job->count);
+  const size_t most = scl_symmetric_part_rows(job->a, job->dtype);
+  size_t room = LEAST_ROWS;
+  while (room < job->count)
+    room *= 2;
+  *packs = set_packing(job, job->count < most ? scl_min(room, most) : job->count);
   if (!*packs) return SCL_STATUS_OK;
   const size_t bytes = job->a->across * job->apart;
   job->packed = scl_allocate(bytes);

@@ -134,6 +134,13 @@ typedef struct scl_loops {
                              const double *panel, size_t count, double *out, ptrdiff_t stride);
   /* 1 where all numbers are finite, else 0 */
   int (*finite_f64)(size_t count, const double *x);
+  /* out (rows x 8) = Phi a with Phi rows x cols (row stride `stride`) and a cols x 8; terms are added
+   * in the order of the columns, to the same bits with all instruction sets. */
+  void (*eight_product_f64)(size_t rows, size_t cols, const double *phi, ptrdiff_t stride,
+                            const double *a, double *out);
+  /* sum[0 .. 7] += table[place[i] * stride + (0 .. 7)], in the order of i */
+  void (*eight_look_up_f64)(size_t count, const uint32_t *place, const double *table, size_t stride,
+                            double *sum);
   /* out (rows x k) += Phi a with Phi rows x cols (row stride `stride`) and k <= SCL_THIN_COLUMNS;
    * column q of a begins at a + q * apart. Partial sums are added in float64. */
   void (*thin_product_f64)(size_t rows, size_t cols, size_t k, const double *phi, ptrdiff_t stride,

@@ -8,9 +8,9 @@
 #include "rows/levels.h"
 #include <string.h>
 
-/* Columns of the result that are summed together; rows of a task; the least number of rows for
- * which tables are worth making. */
-enum { LANES = 8, CHUNK_ROWS = 64, LEAST_ROWS = 512 };
+/* Columns of the result that loops.h sums together; rows of a task; the least number of rows for
+ * which tables are worth making; the most features of a column that are summed by lanes. */
+enum { LANES = 8, CHUNK_ROWS = 64, LEAST_ROWS = 512, SHORT = 16 };
 
 struct scl_level_rows {
   const scl_flow *flow;
@@ -129,59 +129,71 @@ scl_status scl_level_rows_find(scl_level_rows *r, const scl_flow_block *block, s
 
 /* ------------------------------------------------------------ f of a column */
 
-/* Whether coefficients are packed: the products of a row with few of them are sums along the
- * features, with many of them sums of rows of coefficients. */
-static bool packs(size_t k) { return k > LANES; }
+/* Numbers between two rows of a table, and of coefficients of a feature: k rounded up to whole
+ * groups of LANES. */
+static size_t stride_of(size_t k) { return (k + LANES - 1) / LANES * LANES; }
 
-/* part (rows x k) = features (rows x those of the column, float64) times their coefficients. A row
- * of it depends on that row of features alone. */
-static void multiply_column(const scl_levels *levels, const scl_level_column *c, size_t rows,
-                            const double *phi, ptrdiff_t stride, const double *by, size_t k,
-                            double *part) {
-  if (packs(k)) {
-    scl_row_product(SCL_DTYPE_FLOAT64, rows, 0, k, c->features, phi, stride,
-                    by + c->first * scl_strip_numbers(SCL_DTYPE_FLOAT64, 1, k), part, (ptrdiff_t)k);
-    return;
+/* How the products of rows with the coefficients of a column are summed. By strips: many results,
+ * sums of rows of coefficients. By lanes: few features, whose sums a vector along them would not
+ * fill. Else along the features. */
+static bool by_strips(size_t k) { return k > LANES; }
+static bool by_lanes(const scl_level_column *c, size_t k) {
+  return !by_strips(k) && c->features <= SHORT;
+}
+static size_t column_numbers(size_t k) {
+  return by_strips(k) ? scl_strip_numbers(SCL_DTYPE_FLOAT64, 1, k) : LANES;
+}
+
+/* part (rows x stride_of(k)) = features (rows x those of the column, float64) times their
+ * coefficients `by`. A row of it depends on that row of features alone. */
+static void multiply_column(const scl_level_column *c, size_t rows, const double *phi,
+                            ptrdiff_t stride, const double *by, size_t k, double *part) {
+  by += c->first * column_numbers(k);
+  if (by_strips(k)) {
+    scl_row_product(SCL_DTYPE_FLOAT64, rows, 0, k, c->features, phi, stride, by, part,
+                    (ptrdiff_t)stride_of(k));
+  } else if (by_lanes(c, k)) {
+    scl_loops_get()->eight_product_f64(rows, c->features, phi, stride, by, part);
+  } else {
+    memset(part, 0, rows * LANES * sizeof *part);
+    scl_loops_get()->thin_product_f64(rows, c->features, k, phi, stride, by, (ptrdiff_t)c->features,
+                                      part);
+    for (size_t i = k < LANES ? rows : 0; i-- > 0;) /* from rows of k numbers to rows of LANES */
+      memmove(part + i * LANES, part + i * k, k * sizeof *part);
   }
-  memset(part, 0, rows * k * sizeof *part);
-  scl_loops_get()->thin_product_f64(rows, c->features, k, phi, stride, by + c->first,
-                                    (ptrdiff_t)levels->features, part);
 }
 
 /* The coefficients a (D x k) with features sorted by column, in the layout that multiply_column
  * takes; the caller releases them. NULL: no memory. room: D numbers of working memory. */
 static double *arrange_coefficients(const scl_levels *levels, const double *a, size_t k,
                                     double *room) {
-  const size_t each = packs(k) ? scl_strip_numbers(SCL_DTYPE_FLOAT64, 1, k) : k;
+  const size_t each = column_numbers(k);
   double *by = scl_allocate_zero((levels->features * each + 1) * sizeof *by);
   for (size_t c = 0; by != NULL && c < levels->n_columns; c++) {
     const scl_level_column *column = &levels->column[c];
+    double *to = by + column->first * each;
     for (size_t j = 0; j < k; j++) {
       for (size_t i = 0; i < column->features; i++)
         room[i] = a[levels->order[column->first + i] * k + j];
-      if (packs(k))
-        scl_strip_set(SCL_DTYPE_FLOAT64, column->features, j, room, by + column->first * each);
+      if (by_strips(k))
+        scl_strip_set(SCL_DTYPE_FLOAT64, column->features, j, room, to);
       else
-        memcpy(by + j * levels->features + column->first, room, column->features * sizeof *room);
+        for (size_t i = 0; i < column->features; i++)
+          to[by_lanes(column, k) ? i * LANES + j : j * column->features + i] = room[i];
     }
   }
   return by;
 }
 
-/* Numbers between two rows of a table: k rounded up to whole groups of LANES. */
-static size_t stride_of(size_t k) { return (k + LANES - 1) / LANES * LANES; }
-
 /* The table of one column: row l is f at level l, for the k columns of coefficients. room: levels x
- * (features + k) numbers of working memory. */
+ * features numbers of working memory. */
 static void tabulate_column(const scl_levels *levels, const scl_level_column *c, size_t k,
                             double *room, scl_level_tables *t) {
-  double *part = room + c->levels * c->features;
   for (size_t l = 0; l < c->levels; l++)
     for (size_t i = 0; i < c->features; i++)
       room[l * c->features + i] = levels->table[l * levels->features + levels->order[c->first + i]];
-  multiply_column(levels, c, c->levels, room, (ptrdiff_t)c->features, t->by, k, part);
-  for (size_t l = 0; l < c->levels; l++)
-    memcpy(t->table + (c->first + l) * stride_of(k), part + l * k, k * sizeof *part);
+  multiply_column(c, c->levels, room, (ptrdiff_t)c->features, t->by, k,
+                  t->table + c->first * stride_of(k));
 }
 
 /* Make t->by, the coefficients a (D x k) by column, and the tables of all columns that are not
@@ -192,7 +204,7 @@ static scl_status tabulate(const scl_level_rows *r, scl_level_tables *t, const d
   const size_t numbers = levels->features * stride_of(k);
   size_t most = levels->features;
   for (size_t c = 0; c < levels->n_columns; c++)
-    most = scl_max(most, levels->column[c].levels * (levels->column[c].features + k));
+    most = scl_max(most, levels->column[c].levels * levels->column[c].features);
   scl_level_tables_close(t);
   double *room = scl_allocate_array(most + 1, sizeof *room);
   t->table = scl_allocate_zero((numbers + 1) * sizeof *t->table);
@@ -217,31 +229,26 @@ typedef struct multiplying {
   double *out;
 } multiplying;
 
-/* Add table rows of columns first .. end-1 to rows of the product, LANES results at a time. */
-static void look_up(const multiplying *job, size_t row, size_t end_row, size_t first, size_t end) {
+/* Add table rows of columns first .. end-1 to rows of the sums, LANES results at a time. */
+static void look_up(const multiplying *job, size_t row, size_t end_row, size_t first, size_t end,
+                    double *sums) {
+  const scl_loops *loops = scl_loops_get();
   const size_t columns = job->rows->levels->n_columns;
   for (size_t i = row; i < end_row; i++) {
     const uint32_t *place = job->rows->place + (job->start + i) * columns;
-    for (size_t j = 0; j < job->k; j += LANES) {
-      const size_t bytes = scl_min(LANES, job->k - j) * sizeof(double);
-      double sum[LANES] = {0};
-      memcpy(sum, job->out + i * job->k + j, bytes);
-      for (size_t c = first; c < end; c++) {
-        const double *from = job->tables->table + place[c] * job->stride + j;
-        for (size_t q = 0; q < LANES; q++)
-          sum[q] += from[q];
-      }
-      memcpy(job->out + i * job->k + j, sum, bytes);
-    }
+    for (size_t j = 0; j < job->stride; j += LANES, sums += LANES)
+      loops->eight_look_up_f64(end - first, place + first, job->tables->table + j, job->stride,
+                               sums);
   }
 }
 
-/* Add f of a wide column to rows of the product, from its features. */
-static void add_wide(const multiplying *job, size_t row, size_t end_row,
-                     const scl_level_column *c) {
+/* Add f of a wide column to rows of the sums, from its features. room: CHUNK_ROWS x (stride + those
+ * features) numbers. */
+static void add_wide(const multiplying *job, size_t row, size_t rows, const scl_level_column *c,
+                     double *sums, double *room) {
   const scl_level_rows *r = job->rows;
-  const size_t direct = r->levels->direct, rows = end_row - row;
-  double *part = r->scratch + scl_pool_worker() * job->each, *wide = part + CHUNK_ROWS * job->k;
+  const size_t direct = r->levels->direct;
+  double *wide = room + CHUNK_ROWS * job->stride;
   const void *kept =
       scl_at(r->kept, r->flow->dtype,
              (ptrdiff_t)((job->start + row) * direct + r->levels->slot[c->first] - 1));
@@ -254,24 +261,29 @@ static void add_wide(const multiplying *job, size_t row, size_t end_row,
     phi = wide;
     stride = (ptrdiff_t)c->features;
   }
-  multiply_column(r->levels, c, rows, phi, stride, job->tables->by, job->k, part);
-  for (size_t i = 0; i < rows * job->k; i++)
-    job->out[row * job->k + i] += part[i];
+  multiply_column(c, rows, phi, stride, job->tables->by, job->k, room);
+  for (size_t i = 0; i < rows * job->stride; i++)
+    sums[i] += room[i];
 }
 
 /* Task: the sums over columns, in their order, for CHUNK_ROWS rows. */
 static void multiply_chunk(void *context, size_t index) {
   const multiplying *job = context;
   const scl_levels *levels = job->rows->levels;
-  const size_t row = index * CHUNK_ROWS, end_row = scl_min(row + CHUNK_ROWS, job->count);
-  memset(job->out + row * job->k, 0, (end_row - row) * job->k * sizeof *job->out);
+  const size_t row = index * CHUNK_ROWS, end_row = scl_min(row + CHUNK_ROWS, job->count),
+               rows = end_row - row;
+  double *sums = job->rows->scratch + scl_pool_worker() * job->each,
+         *room = sums + CHUNK_ROWS * job->stride;
+  memset(sums, 0, rows * job->stride * sizeof *sums);
   for (size_t c = 0; c < levels->n_columns; c++) {
     const size_t first = c;
     while (c < levels->n_columns && !levels->column[c].wide)
       c++;
-    if (c > first) look_up(job, row, end_row, first, c);
-    if (c < levels->n_columns) add_wide(job, row, end_row, &levels->column[c]);
+    if (c > first) look_up(job, row, end_row, first, c, sums);
+    if (c < levels->n_columns) add_wide(job, row, rows, &levels->column[c], sums, room);
   }
+  for (size_t i = 0; i < rows; i++)
+    memcpy(job->out + (row + i) * job->k, sums + i * job->stride, job->k * sizeof *sums);
 }
 
 scl_status scl_level_rows_multiply(scl_level_rows *r, scl_level_tables *tables, const double *a,
@@ -282,7 +294,8 @@ scl_status scl_level_rows_multiply(scl_level_rows *r, scl_level_tables *tables, 
   for (size_t c = 0; c < levels->n_columns; c++)
     if (levels->column[c].wide) widest = scl_max(widest, levels->column[c].features);
   if (tables->made != r->made) SCL_TRY(tabulate(r, tables, a, k, error));
-  multiplying job = {r, tables, k, stride_of(k), start, count, CHUNK_ROWS * (k + widest), out};
+  multiplying job = {
+      r, tables, k, stride_of(k), start, count, CHUNK_ROWS * (2 * stride_of(k) + widest), out};
   void *scratch = r->scratch;
   const scl_status status = reserve_memory(
       &scratch, &r->scratch_room, scl_pool_threads() * job.each, sizeof *r->scratch, error);

@@ -4,9 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { REFINED_STEPS = 50, REFINED_ROUNDS = 3 };
-/* The error aimed at, and the largest error accepted. */
-static const double REFINED_GOAL = 1e-8, REFINED_ERROR = 1e-6;
+enum { REFINED_STEPS = 50, REFINED_ROUNDS = 2 };
+/* The error that a round aims at, and the largest that is accepted: what rounding leaves of singular
+ * systems is not much smaller. */
+static const double REFINED_GOAL = 2.5e-7, REFINED_ERROR = 1e-6;
 
 void refined_close(refined_system *s) {
   if (s->host == NULL) return;
@@ -155,16 +156,18 @@ static bool refined_step(const refined_system *s, size_t j, double *x) {
 }
 
 /* direction = conditioned + beta direction in the columns that are not done, where the residual and
- * r'M^-1 r are small. Returns whether any is left. */
-static bool refined_direct(const refined_system *s, bool first) {
+ * r'M^-1 r are small; a second round (`again`) begins only for what is not accepted. Returns whether
+ * any is left. */
+static bool refined_direct(const refined_system *s, bool first, bool again) {
   const size_t c = s->columns;
+  const double goal = again ? REFINED_ERROR : REFINED_GOAL,
+               residual = again ? s->tolerance : 1e-3 * s->tolerance;
   bool any = false;
   (void)refined_worst(s);
   for (size_t j = 0; j < c; j++) {
     const double energy = refined_dot(s, j, s->rest, s->conditioned),
                  beta = first || !(s->share[j] > 0) ? 0 : energy / s->share[j];
-    const bool small = energy <= REFINED_GOAL * REFINED_GOAL * s->energy[j] &&
-                       s->worst[j] <= 1e-3 * s->tolerance,
+    const bool small = energy <= goal * goal * s->energy[j] && s->worst[j] <= residual,
                done = small || !isfinite(energy) || !(energy > 0) ||
                       s->worst[j] <= 1e-5 * s->tolerance || (!first && s->share[j] == 0);
     if (first) s->error[j] = energy > 0 ? sqrt(energy / s->energy[j]) : 0;
@@ -181,9 +184,11 @@ static bool refined_direct(const refined_system *s, bool first) {
 /* From x, whose residual is in `rest`, by steps until *steps is `most`; s->error at x as it was. */
 static scl_status refined_round(const refined_system *s, double *x, size_t most, size_t *steps,
                                 scl_error *error) {
+  const bool again = *steps > 0;
   for (bool first = true;; first = false) {
     scl_status status = refined_condition(s, error);
-    if (status != SCL_STATUS_OK || !refined_direct(s, first) || *steps >= most) return status;
+    if (status != SCL_STATUS_OK || !refined_direct(s, first, first && again) || *steps >= most)
+      return status;
     status = refined_multiply(s, s->direction, s->image, error);
     if (status != SCL_STATUS_OK) return status;
     for (size_t j = 0; j < s->columns; j++)

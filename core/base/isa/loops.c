@@ -309,6 +309,26 @@ static int finite_f64(size_t count, const double *x) {
   return sum == 0;
 }
 
+typedef double eight_f64 __attribute__((vector_size(64), aligned(sizeof(double)), may_alias));
+
+static void eight_product_f64(size_t rows, size_t cols, const double *phi, ptrdiff_t stride,
+                              const double *a, double *out) {
+  for (size_t i = 0; i < rows; i++, phi += stride) {
+    eight_f64 sum = {0};
+    for (size_t k = 0; k < cols; k++)
+      sum += phi[k] * *(const eight_f64 *)(a + 8 * k);
+    *(eight_f64 *)(out + 8 * i) = sum;
+  }
+}
+
+static void eight_look_up_f64(size_t count, const uint32_t *place, const double *table,
+                              size_t stride, double *sum) {
+  eight_f64 total = *(const eight_f64 *)sum;
+  for (size_t i = 0; i < count; i++)
+    total += *(const eight_f64 *)(table + place[i] * stride);
+  *(eight_f64 *)sum = total;
+}
+
 #define TEXT_(name) #name
 #define TEXT(name) TEXT_(name)
 #if defined(SCL_ISA_avx512) || defined(SCL_ISA_avx2)
@@ -343,6 +363,8 @@ const scl_loops ISA_NAME(scl_loops) = {TEXT(SCL_ISA),
                                        square_f64,
                                        absolute_panel_f64,
                                        finite_f64,
+                                       eight_product_f64,
+                                       eight_look_up_f64,
                                        ISA_NAME(scl_thin_product_f64),
                                        ISA_NAME(scl_thin_product_f32),
                                        ISA_NAME(scl_thin_adjoint_f64),

@@ -267,13 +267,35 @@ static void check_thin_loops(const scl_loops *l, size_t rows, size_t cols, size_
   }
 }
 
+/* Eight results at a time: the bits of plain sums in order, in every table. */
+static void check_eight_loops(const scl_loops *l) {
+  enum { ROWS = 5, COLS = 11, STRIDE = 13 };
+  const uint32_t place[4] = {3, 0, 10, 3};
+  double phi[ROWS * STRIDE], a[COLS * 8], out[ROWS * 8], sum[8] = {0};
+  scl_random_normal(1, 0, 0, 0, ROWS * STRIDE, phi);
+  scl_random_normal(2, 0, 0, 0, COLS * 8, a);
+  l->eight_product_f64(ROWS, COLS, phi, STRIDE, a, out);
+  l->eight_look_up_f64(4, place, a, 8, sum);
+  for (size_t q = 0; q < 8; q++) {
+    expect(sum[q] == a[24 + q] + a[q] + a[80 + q] + a[24 + q], l->name, sum[q], a[q]);
+    for (size_t i = 0; i < ROWS; i++) {
+      double wanted = 0;
+      for (size_t k = 0; k < COLS; k++)
+        wanted += phi[i * STRIDE + k] * a[k * 8 + q];
+      expect(out[i * 8 + q] == wanted, l->name, out[i * 8 + q], wanted);
+    }
+  }
+}
+
 static void test_thin_loops(void) {
   static const size_t shapes[][3] = {{1, 1, 1},    {4, 64, 1},    {3, 17, 2},
                                      {21, 45, 3},  {5, 128, 4},   {16, 512, 5},
                                      {77, 531, 7}, {66, 133, 10}, {7, 90, 32}};
-  for (const scl_loops *const *table = scl_loops_all(); *table != NULL; table++)
+  for (const scl_loops *const *table = scl_loops_all(); *table != NULL; table++) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
       check_thin_loops(*table, shapes[i][0], shapes[i][1], shapes[i][2]);
+    check_eight_loops(*table);
+  }
 }
 
 static void test_gauss_legendre(void) {
