@@ -1,0 +1,2 @@
+/* The reader of `scullery plugin new`, as it is. */
+#include "../../lua/scullery/templates/reader.c"
