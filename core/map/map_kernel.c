@@ -1,5 +1,6 @@
 /* The kernel between parameters, of all kinds that have one: bound to the sampler's law p, asked
  * for its tilts of p, and as a matrix. */
+#include "base/interrupt.h"
 #include "map/kinds.h"
 #include <math.h>
 #include <string.h>
@@ -167,11 +168,15 @@ scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, 
                                 const char *left, const scl_parameter_set *v, size_t v_count,
                                 const char *right, double *out, ptrdiff_t stride,
                                 scl_error *error) {
-  for (size_t k = 0; k < map->fan_in; k++) {
-    const scl_const_parameters us = scl_parameters_part_view(&u->view, k * u_count, u_count),
-                               vs = scl_parameters_part_view(&v->view, k * v_count, v_count);
-    SCL_TRY(multiply_gram(map, &us, &vs, k == 0, out, stride, error));
-  }
+  enum { TILE = 128 }; /* parameters between two looks for Ctrl-C */
+  for (size_t k = 0; k < map->fan_in; k++)
+    for (size_t first = 0; first < u_count; first += TILE) {
+      const scl_const_parameters us = scl_parameters_part_view(&u->view, k * u_count + first,
+                                                               scl_min(u_count - first, TILE)),
+                                 vs = scl_parameters_part_view(&v->view, k * v_count, v_count);
+      if (scl_interrupted()) return SCL_STATUS_CANCELLED;
+      SCL_TRY(multiply_gram(map, &us, &vs, k == 0, out + (ptrdiff_t)first * stride, stride, error));
+    }
   const scl_kernel_values values = {.kernel = map->kernel,
                                     .left = left,
                                     .right = right,
