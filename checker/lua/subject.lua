@@ -57,6 +57,7 @@ end
 -- Narrow weights keep what unbounded nonlinearities give finite and their fourth moments small. The
 -- first of these options that a sampler declares is set.
 local narrow = { sigma = 0.3, scale = 0.3, gamma = 0.3, width = 3 }
+local ROUNDS <const> = 8 -- of a solver that makes more, with a model each: they run the same code
 
 local function text_of(given)
   local parts = {}
@@ -67,13 +68,13 @@ local function text_of(given)
   return #parts > 0 and "{" .. table.concat(parts, ", ") .. "}" or "defaults"
 end
 
---- subject:options(): what is set in every variant: narrow weights of a sampler.
+--- subject:options(): what is set in every variant: narrow weights of a sampler, few rounds.
 function Subject:options()
-  if self.kind ~= "sampler" then return {} end
   for _, option in ipairs(self.info.options) do
-    if narrow[option.name] and option.takes:find("number") then
-      return { [option.name] = narrow[option.name] }
-    end
+    local many = self.kind == "solver" and option.name == "rounds"
+      and (tonumber(option.default) or 0) > ROUNDS
+    local value = self.kind == "sampler" and narrow[option.name] or many and ROUNDS or nil
+    if value and option.takes:find "number" then return { [option.name] = value } end
   end
   return {}
 end
