@@ -178,10 +178,10 @@ function TestDualCoordinatesAndStochasticSteps()
     for _, intercept in ipairs{ false, true } do
       local ds, y = data_for(name)
       local function at(method, more)
-        local given = { loss = loss_of(name), lambda = 0.2, method = method, intercept = intercept,
+        local asked = { loss = loss_of(name), lambda = 0.2, method = method, intercept = intercept,
           tolerance = 1e-7 }
-        for key, value in pairs(more or {}) do given[key] = value end
-        local m = fit(sc.solver.erm(given), ds)
+        for key, value in pairs(more or {}) do asked[key] = value end
+        local m = fit(sc.solver.erm(asked), ds)
         return objective(name, y, weights_of(m, intercept), function(a) return 0.1 * a * a end),
           m:info()
       end
