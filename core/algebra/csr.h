@@ -87,6 +87,8 @@ void scl_csr_product(const scl_csr *a, const double *b, size_t k, double *out);
 void scl_csr_adjoint(const scl_csr *a, const double *r, size_t k, double *out);
 /* The same bits on the pool's threads. */
 void scl_csr_product_parallel(const scl_csr *a, const double *b, size_t k, double *out);
+/* After Ctrl-C it ends early, and `out` is not filled. */
+void scl_csr_product_interruptible(const scl_csr *a, const double *b, size_t k, double *out);
 void scl_csr_adjoint_parallel(const scl_csr *a, const double *r, size_t k, double *out);
 
 #endif

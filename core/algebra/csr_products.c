@@ -95,13 +95,22 @@ static void product_task(void *context, size_t index) {
   scl_csr_product(&rows, m->in, m->k, m->out + first * m->k);
 }
 
-void scl_csr_product_parallel(const scl_csr *a, const double *b, size_t k, double *out) {
+/* run: scl_pool_run, or the one that ends early after Ctrl-C. */
+static void product_by(void (*run)(size_t, void (*)(void *, size_t), void *), const scl_csr *a,
+                       const double *b, size_t k, double *out) {
   multiplying m = {.a = a, .in = b, .k = k, .out = out};
-  if (scl_csr_entries(a) * k < TASK_PRODUCTS) {
+  if (scl_csr_entries(a) * k < TASK_PRODUCTS)
     scl_csr_product(a, b, k, out);
-    return;
-  }
-  scl_pool_run((a->rows + TASK_ROWS - 1) / TASK_ROWS, product_task, &m);
+  else
+    run((a->rows + TASK_ROWS - 1) / TASK_ROWS, product_task, &m);
+}
+
+void scl_csr_product_parallel(const scl_csr *a, const double *b, size_t k, double *out) {
+  product_by(scl_pool_run, a, b, k, out);
+}
+
+void scl_csr_product_interruptible(const scl_csr *a, const double *b, size_t k, double *out) {
+  product_by(scl_pool_run_interruptible, a, b, k, out);
 }
 
 static int ascending(const void *a, const void *b) {

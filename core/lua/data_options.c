@@ -1,10 +1,9 @@
-/* Options of the readers: declared rows for the validator, and values that only a reader can check
- * (names of columns, the target, schemas). The rows also feed help and completion. */
+/* Options of the readers (data/options.h), and values that only a reader can check: names of columns,
+ * the target, schemas. */
 #include "lua/data_options.h"
 #include "lua/list.h"
 #include "lua/schema.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ------------------------------------------------------------ lists of texts */
@@ -50,27 +49,7 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
   return texts;
 }
 
-/* ------------------------------------------------------------ declared options */
-
-#define TEXTS "a text or a list of texts"
-#define FLAG(option, text)                                                                         \
-  { .name = option, .help = text, .forms = SCL_FORM_BOOLEAN }
-#define WORD(option, choices, preset, text)                                                        \
-  { .name = option, .help = text, .words = choices, .fallback = preset, .forms = SCL_FORM_WORD }
-#define OPAQUE(option, takes, text)                                                                \
-  { .name = option, .help = text, .words = takes, .forms = SCL_FORM_OPAQUE }
-#define DTYPE WORD("dtype", "float64|float32", "float64", "type of the numbers")
-#define UNPACKED                                                                                   \
-  {                                                                                                \
-    .name = "unpacked",                                                                            \
-    .help = "most bytes that a gzip file may unpack to in memory; default: 200 times the size of " \
-            "the file, at least 128 MiB",                                                          \
-    .forms = SCL_FORM_INTEGER, .range = SCL_RANGE_HIGH_OPEN, .low = 1, .high = INFINITY            \
-  }
-#define TASK                                                                                       \
-  WORD("task", "regression|classification", NULL,                                                  \
-       "what the target is; default: classification where it is text, two numbers, or few whole "  \
-       "numbers named class, label or target")
+/* ------------------------------------------------------------ a table of options */
 
 /* A table of options that is being read: its place, the title for sentences, the declared rows and
  * the checked values. */
@@ -78,68 +57,33 @@ typedef struct option_table {
   lua_State *L;
   int place;
   const char *title;
-  const scl_option *rows;
+  const scl_reader_options *declared;
   scl_settings settings;
 } option_table;
 
-/* The table at `place`, of a list of rows that is an array. */
-#define OPEN_OPTIONS(L, place, title, rows)                                                        \
-  open_options(L, place, title, rows, sizeof(rows) / sizeof *(rows))
-
-/* Check the table at `place` (nil or nothing: an empty one takes its place) against the declared
- * rows. The caller ends `settings`, before anything that may raise. */
-static option_table open_options(lua_State *L, int place, const char *title, const scl_option *rows,
-                                 size_t count) {
-  option_table t = {L, place, title, rows, {0}};
+/* Check the table at `place` (nil or nothing: an empty one takes its place) against the rows of a
+ * reader. The caller ends `settings`, before anything that may raise. */
+static option_table open_options(lua_State *L, int place, const char *title, const char *reader) {
+  option_table t = {L, place, title, scl_reader_options_of(reader), {0}};
   if (lua_isnoneornil(L, place)) {
     lua_newtable(L);
     lua_replace(L, place);
   }
-  t.settings = scl_lua_check_settings(L, place, title, rows, count);
+  t.settings = scl_lua_check_settings(L, place, title, t.declared->rows, t.declared->count);
   return t;
-}
-
-/* The place of an option among the declared rows. The name is one of them. */
-static size_t place_of(const option_table *t, const char *name) {
-  size_t i = 0;
-  while (strcmp(t->rows[i].name, name) != 0)
-    i++;
-  return i;
-}
-
-static const scl_value *value_of(const option_table *t, const char *name) {
-  return &t->settings.values[place_of(t, name)];
-}
-
-/* The place of a word, `absent` where it was not given. */
-static int word_of(const option_table *t, const char *name, int absent) {
-  const scl_value *value = value_of(t, name);
-  return value->form == 0 ? absent : value->place;
-}
-
-static scl_choice flag_of(const option_table *t, const char *name) {
-  const scl_value *value = value_of(t, name);
-  return value->form == 0 ? SCL_AUTO : value->number != 0 ? SCL_YES : SCL_NO;
-}
-
-static scl_dtype dtype_of(const option_table *t) {
-  return word_of(t, "dtype", 0) == 1 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
-}
-
-/* In bytes; 0 where it was not given. */
-static size_t unpacked_of(const option_table *t) {
-  const double bytes = value_of(t, "unpacked")->number;
-  return bytes < 0x1p62 ? (size_t)bytes : (size_t)1 << 62;
 }
 
 /* Raise: the option does not take the value on top of the stack. For values that the validator
  * cannot check; the sentence is made by the validator, as for all others. */
 static void refuse_value(option_table *t, const char *name) {
   const scl_value value = {.form = SCL_FORM_OPAQUE, .place = -1, .word = scl_lua_shown(t->L, -1)};
+  const scl_option *row = t->declared->rows;
+  while (strcmp(row->name, name) != 0)
+    row++;
   scl_settings_destroy(&t->settings);
-  SCL_LUA_TRY(t->L, scl_settings_create(t->title, &t->rows[place_of(t, name)], 1,
-                                        &(scl_given){.name = name, .value = value}, 1, &t->settings,
-                                        &error));
+  SCL_LUA_TRY(t->L,
+              scl_settings_create(t->title, row, 1, &(scl_given){.name = name, .value = value}, 1,
+                                  &t->settings, &error));
 }
 
 /* NULL where it is absent; otherwise the copy is left on the stack. */
@@ -157,53 +101,6 @@ static const char *const *texts_of(option_table *t, const char *name) {
 }
 
 /* ------------------------------------------------------------ options of a CSV file */
-
-/* The rows are sorted by name. Rows whose form is opaque are read by the functions below. */
-static const scl_option csv_rows[] = {
-    WORD("categorical", "onehot|drop", "onehot",
-         "what becomes of columns of text: one column a level, or none"),
-    OPAQUE("columns", TEXTS, "names, where the file has none or others are wanted"),
-    WORD("dates", "day|month", NULL,
-         "what comes first in dates such as 03/04/2024; default: found where a date says it, as "
-         "31/12/2024 does"),
-    OPAQUE("derive", "a table of names with expressions or functions",
-           "computed columns, such as { ratio = \"a / b\", hour = \"hour(when)\", lag1 = "
-           "\"lag(y, 1)\" }"),
-    DTYPE,
-    WORD("fill", "median|error|row", NULL, "another name for missing_values"),
-    OPAQUE("groups", "a column's name",
-           "rows with the same value stay together: splits and folds keep each group on one side"),
-    FLAG("header", "whether the first line holds names; default: found"),
-    OPAQUE("levels", TEXTS,
-           "columns to take as categories whatever they hold, nearly unique text among them"),
-    OPAQUE("like", "a data set, a fitted pipeline or a schema",
-           "columns by name, and encoded, as there: other order, other categories and extra "
-           "columns do no harm"),
-    OPAQUE("missing", TEXTS,
-           "texts that mean a missing value, beside an empty field; default \"?\", \"NA\", "
-           "\"N/A\", \"NaN\", \"null\", \"None\", \"#N/A\" and the like"),
-    WORD("missing_values", "median|error|row", NULL,
-         "what a missing number becomes: the median of its column in the first file (of a "
-         "stream: the mean), an error, or the row is left out"),
-    OPAQUE("numeric", "true, or a list of columns that must hold numbers",
-           "columns that must hold numbers, $1,000.50 and 5% among them; true: all but the target"),
-    FLAG("quiet", "no line on the standard error about what was guessed and done"),
-    OPAQUE("separator", "one character: a comma, semicolon, tab, bar or the like",
-           "default: comma, semicolon or tab, found from the first lines"),
-    OPAQUE("skip", TEXTS, "columns to leave out"),
-    FLAG("sparse", "keep the numbers that are not 0 alone; default: where there are more than 1000 "
-                   "columns and a row fills less than 10 % of them"),
-    FLAG("stream", "read block by block from disk, in flat memory"),
-    OPAQUE("target",
-           "a column's name, its number (from 1, negative from the end), or false for none",
-           "the column of targets; default: the last (with like: the one of that name, if it is "
-           "there)"),
-    TASK,
-    OPAQUE("text", TEXTS, "columns whose texts are the rows, for sc.text: see docs/text.md"),
-    OPAQUE("time", "a column's name",
-           "the time of each row, numbers or dates: for folds = \"time\""),
-    UNPACKED,
-    OPAQUE("weights", "a column's name", "the weight of each row in learning")};
 
 static void read_roles(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
@@ -312,15 +209,8 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   scl_csv_options o;
   scl_csv_defaults(&o);
   luaL_checkstack(L, 40, title);
-  option_table t = OPEN_OPTIONS(L, place, title, csv_rows);
-  o.classification = (scl_choice)word_of(&t, "task", SCL_AUTO);
-  o.header = flag_of(&t, "header");
-  o.sparse = flag_of(&t, "sparse");
-  o.drop_categorical = word_of(&t, "categorical", 0) == 1;
-  const int fill = word_of(&t, "missing_values", word_of(&t, "fill", -1));
-  o.dtype = dtype_of(&t);
-  o.dates = word_of(&t, "dates", -1) + 1;
-  o.unpacked = unpacked_of(&t);
+  option_table t = open_options(L, place, title, "csv");
+  const int fill = scl_csv_set_options(&t.settings, &o);
   scl_settings_destroy(&t.settings); /* what follows may raise */
   read_target(&t, &o);
   read_roles(&t, &o);
@@ -343,60 +233,24 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
 
 /* ------------------------------------------------------------ options of the other readers */
 
-static const scl_option libsvm_rows[] = {
-    {.name = "base",
-     .help = "what indices count from: 1, or 0",
-     .fallback = "1",
-     .forms = SCL_FORM_INTEGER,
-     SCL_WITHIN(0, 1)},
-    DTYPE,
-    {.name = "features",
-     .help = "the number of columns; default: the largest index",
-     .forms = SCL_FORM_INTEGER,
-     SCL_WITHIN(1, INT32_MAX)},
-    FLAG("sparse", "keep the numbers that are not 0 alone; default: where less than 10 % are"),
-    FLAG("stream", "read the files from disk in each pass"),
-    TASK,
-    UNPACKED};
+/* What checked options of a reader say. */
+#define READ_OPTIONS(type, reader, say)                                                            \
+  option_table t = open_options(L, place, title, reader);                                          \
+  const type o = say(&t.settings);                                                                 \
+  scl_settings_destroy(&t.settings);                                                               \
+  return o
 
 scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const char *title) {
-  option_table t = OPEN_OPTIONS(L, place, title, libsvm_rows);
-  const scl_libsvm_options o = {.features = (size_t)value_of(&t, "features")->number,
-                                .from_zero = value_of(&t, "base")->number == 0,
-                                .classification = (scl_choice)word_of(&t, "task", SCL_AUTO),
-                                .sparse = flag_of(&t, "sparse"),
-                                .dtype = dtype_of(&t),
-                                .unpacked = unpacked_of(&t)};
-  scl_settings_destroy(&t.settings);
-  return o;
+  READ_OPTIONS(scl_libsvm_options, "libsvm", scl_libsvm_options_of);
 }
-
-static const scl_option matrix_market_rows[] = {
-    DTYPE,
-    FLAG("sparse", "keep the numbers that are not 0 alone; default: where less than 10 % are"),
-    UNPACKED};
 
 scl_matrix_market_options scl_lua_check_matrix_market_options(lua_State *L, int place,
                                                               const char *title) {
-  option_table t = OPEN_OPTIONS(L, place, title, matrix_market_rows);
-  const scl_matrix_market_options o = {flag_of(&t, "sparse"), dtype_of(&t), unpacked_of(&t)};
-  scl_settings_destroy(&t.settings);
-  return o;
+  READ_OPTIONS(scl_matrix_market_options, "matrix_market", scl_matrix_market_options_of);
 }
 
-static const scl_option idx_rows[] = {DTYPE,
-                                      {.name = "scale",
-                                       .help = "pixels are multiplied by it",
-                                       .fallback = "1",
-                                       .forms = SCL_FORM_NUMBER},
-                                      FLAG("stream", "read the images from disk in each pass"),
-                                      UNPACKED};
-
 scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title) {
-  option_table t = OPEN_OPTIONS(L, place, title, idx_rows);
-  const scl_idx_options o = {value_of(&t, "scale")->number, dtype_of(&t), unpacked_of(&t)};
-  scl_settings_destroy(&t.settings);
-  return o;
+  READ_OPTIONS(scl_idx_options, "idx", scl_idx_options_of);
 }
 
 /* ------------------------------------------------------------ for help and completion */
@@ -404,26 +258,14 @@ scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *t
 /* core.reader_options(reader) -> list of {name, takes, default, help, words}; nil: no such
  * reader */
 static int reader_options(lua_State *L) {
-  static const struct {
-    const char *reader;
-    const scl_option *rows;
-    size_t count;
-  } tables[] = {
-      {"csv", csv_rows, sizeof csv_rows / sizeof *csv_rows},
-      {"libsvm", libsvm_rows, sizeof libsvm_rows / sizeof *libsvm_rows},
-      {"matrix_market", matrix_market_rows, sizeof matrix_market_rows / sizeof *matrix_market_rows},
-      {"idx", idx_rows, sizeof idx_rows / sizeof *idx_rows}};
-  const char *reader = luaL_checkstring(L, 1);
-  for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
-    if (strcmp(tables[k].reader, reader) != 0) continue;
-    lua_createtable(L, (int)tables[k].count, 0);
-    for (size_t i = 0; i < tables[k].count; i++) {
-      scl_lua_push_option(L, &tables[k].rows[i]);
-      lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    return 1;
+  const scl_reader_options *of = scl_reader_options_of(luaL_checkstring(L, 1));
+  if (of == NULL) return 0;
+  lua_createtable(L, (int)of->count, 0);
+  for (size_t i = 0; i < of->count; i++) {
+    scl_lua_push_option(L, &of->rows[i]);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
-  return 0;
+  return 1;
 }
 
 /* core.csv_missing() -> the texts that mean a missing value where nobody says others */

@@ -2,10 +2,7 @@
 #ifndef SCULLERY_DATA_OPTIONS_H
 #define SCULLERY_DATA_OPTIONS_H
 
-#include "data/csv/csv.h"
-#include "data/idx.h"
-#include "data/libsvm.h"
-#include "data/matrix_market.h"
+#include "data/options.h"
 #include "lua/options.h"
 
 /* The text or list of texts at `place` as a NULL-terminated array, in a userdata that is left on
@@ -13,7 +10,7 @@
 const char *const *scl_lua_check_texts(lua_State *L, int place, const char *title, const char *what,
                                        size_t *count);
 
-/* Options of read_csv and stream_csv: the rows of csv_rows in data_options.c. The lists are in
+/* Options of read_csv and stream_csv: csv_rows in data/options.c. The lists are in
  * userdata left on the stack; *kept (may be NULL) gets the place of a value that keeps those of
  * `missing` and `like`, 0 where neither was given. */
 scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *title, int *kept);

@@ -1,8 +1,7 @@
 /* Sparse matrices in Lua: products with a matrix, and reductions by columns and rows. */
 #include "lua/sparse.h"
 
-#include "algebra/arithmetic.h"
-#include "base/pool.h"
+#include "algebra/csr_reduce.h"
 
 #include <math.h>
 
@@ -24,37 +23,13 @@ static const char *shown(lua_State *L, int place) {
   return lua_type(L, place) == LUA_TNUMBER ? "a number" : luaL_typename(L, place);
 }
 
-/* Rows of a product, so many at a time. Each number is a sum in the order of columns, whatever the
- * pieces. */
-enum { PIECE = 1 << 10 };
-typedef struct product_job {
-  const scl_csr *a;
-  const scl_matrix *b;
-  double *out;
-} product_job;
-
-static void multiply_piece(void *context, size_t k) {
-  const product_job *job = context;
-  const size_t first = k * PIECE, rows = scl_min(PIECE, job->a->rows - first);
-  const scl_csr piece = {.starts = job->a->starts + first,
-                         .columns = job->a->columns,
-                         .values = job->a->values,
-                         .rows = rows,
-                         .cols = job->a->cols,
-                         .dtype = job->a->dtype}; /* borrowed */
-  scl_csr_product(&piece, job->b->data, job->b->cols, job->out + first * job->b->cols);
-}
-
 /* factor * A or, of a quotient, A / factor on the stack. `what`: "A * number" and the like. */
 static int scaled(lua_State *L, int place, double factor, bool quotient, const char *what) {
   const scl_csr *a = scl_lua_check_csr(L, place);
   if (!isfinite(factor)) return luaL_error(L, "%s: the number must be finite", what);
   SCL_LUA_DERIVE_CSR(L, a, scl_csr_convert(a, a->dtype, out, &error));
-  const scl_csr *out = scl_lua_check_csr(L, -1);
-  for (size_t k = 0; k < scl_csr_entries(out); k++)
-    scl_set_number(out->values, out->dtype, k,
-                   quotient ? scl_csr_value(out, (int64_t)k) / factor
-                            : scl_csr_value(out, (int64_t)k) * factor);
+  scl_csr *out = scl_lua_check_csr(L, -1);
+  scl_csr_scale(out, factor, quotient);
   scl_lua_check_finite_csr(L, out, lua_pushfstring(L, "%s: the result", what));
   lua_pop(L, 1);
   return 1;
@@ -80,8 +55,7 @@ static int product(lua_State *L) {
   scl_matrix *out = scl_lua_make_matrix(L, a->rows, b->cols, SCL_DTYPE_FLOAT64);
   scl_lua_check_held_csr(L, a);
   scl_lua_check_held(L, b);
-  product_job job = {a, b, out->data};
-  scl_pool_run_interruptible((a->rows + PIECE - 1) / PIECE, multiply_piece, &job);
+  scl_csr_product_interruptible(a, b->data, b->cols, out->data);
   scl_lua_check_interrupt(L);
   if (narrow) (void)scl_lua_copy_matrix(L, out, SCL_DTYPE_FLOAT32);
   return 1;
@@ -102,37 +76,11 @@ static int no_sum(lua_State *L) {
 
 /* ---------------------------------------------------------------- reductions */
 
-typedef enum reduction { SUM, MEAN, LEAST, MOST } reduction;
-
-/* out[place] for each stored number: the sum, or the least or largest of those that are stored;
- * counts: how many. by_column: one place for each column, else one for each row. */
-static void reduce_stored(const scl_csr *a, reduction what, bool by_column, double *out,
-                          double *counts) {
-  for (size_t i = 0; i < a->rows; i++)
-    for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++) {
-      const size_t at = by_column ? (size_t)a->columns[k] : i;
-      const double value = scl_csr_value(a, k);
-      if (what == SUM || what == MEAN)
-        out[at] += value;
-      else if (counts[at] == 0 || (what == LEAST ? value < out[at] : value > out[at]))
-        out[at] = value;
-      counts[at]++;
-    }
-}
-
-/* With the numbers that are not stored, which are 0. `each`: the numbers of a column or row. */
-static double with_zeros(reduction what, double value, double count, double each) {
-  if (what == MEAN) return value / each;
-  if (what == LEAST && count < each) return fmin(value, 0);
-  if (what == MOST && count < each) return fmax(value, 0);
-  return value;
-}
-
 /* X:name(axis): 1: one number a column, 1 x d; 2: one a row, n x 1; none: one number */
-static int reduce(lua_State *L, reduction what, const char *name) {
+static int reduce(lua_State *L, scl_reducing what, const char *name) {
   const scl_csr *a = scl_lua_check_csr(L, 1);
   const size_t axis = scl_lua_opt_size(L, 2, 1, 2, "axis", 0);
-  if (what != SUM && (a->rows == 0 || a->cols == 0))
+  if (what != SCL_SUM && (a->rows == 0 || a->cols == 0))
     return luaL_error(L, "%s: the matrix is empty", name);
   const bool by_column = axis == 1;
   const size_t places = by_column ? a->cols : a->rows;
@@ -142,25 +90,16 @@ static int reduce(lua_State *L, reduction what, const char *name) {
   scl_matrix_fill(out, 0);
   scl_matrix_fill(counts, 0);
   scl_lua_check_held_csr(L, a);
-  double *values = out->data, all = 0;
-  const double *stored = counts->data, each = (double)(by_column ? a->rows : a->cols);
-  reduce_stored(a, what, by_column, values, counts->data);
-  for (size_t i = 0; i < places; i++) {
-    values[i] = with_zeros(what, values[i], stored[i], each);
-    if (what == SUM || what == MEAN)
-      all += values[i];
-    else if (i == 0 || (what == LEAST ? values[i] < all : values[i] > all))
-      all = values[i];
-  }
-  if (axis == 0) return scl_lua_give_number(L, what == MEAN ? all / (double)places : all);
+  const double all = scl_csr_reduce(a, what, by_column, out->data, counts->data);
+  if (axis == 0) return scl_lua_give_number(L, all);
   lua_pop(L, 1);
   return 1;
 }
 
-static int sum(lua_State *L) { return reduce(L, SUM, "sum"); }
-static int mean(lua_State *L) { return reduce(L, MEAN, "mean"); }
-static int least(lua_State *L) { return reduce(L, LEAST, "min"); }
-static int largest(lua_State *L) { return reduce(L, MOST, "max"); }
+static int sum(lua_State *L) { return reduce(L, SCL_SUM, "sum"); }
+static int mean(lua_State *L) { return reduce(L, SCL_MEAN, "mean"); }
+static int least(lua_State *L) { return reduce(L, SCL_LEAST, "min"); }
+static int largest(lua_State *L) { return reduce(L, SCL_MOST, "max"); }
 
 /* X:counts(axis) -> how many numbers are stored: 1: in each column, 1 x d; 2: in each row, n x 1 */
 static int count_stored(lua_State *L) {
@@ -170,26 +109,13 @@ static int count_stored(lua_State *L) {
       scl_lua_make_matrix(L, by_column ? 1 : a->rows, by_column ? a->cols : 1, SCL_DTYPE_FLOAT64);
   scl_matrix_fill(out, 0);
   scl_lua_check_held_csr(L, a);
-  double *counts = out->data;
-  for (size_t i = 0; i < a->rows; i++)
-    for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++)
-      counts[by_column ? (size_t)a->columns[k] : i]++;
+  scl_csr_count(a, by_column, out->data);
   return 1;
 }
 
 /* X:norm() -> the Frobenius norm */
 static int norm(lua_State *L) {
-  const scl_csr *a = scl_lua_check_csr(L, 1);
-  double largest_size = 0, total = 0;
-  const int64_t first = a->rows == 0 ? 0 : a->starts[0];
-  const size_t entries = scl_csr_entries(a);
-  for (size_t k = 0; k < entries; k++)
-    largest_size = fmax(largest_size, fabs(scl_csr_value(a, first + (int64_t)k)));
-  for (size_t k = 0; k < entries && largest_size > 0; k++) {
-    const double part = scl_csr_value(a, first + (int64_t)k) / largest_size;
-    total += part * part;
-  }
-  return scl_lua_give_number(L, largest_size * sqrt(total));
+  return scl_lua_give_number(L, scl_csr_norm(scl_lua_check_csr(L, 1)));
 }
 
 void scl_lua_add_sparse_math(lua_State *L, int methods, int metatable) {

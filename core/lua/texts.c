@@ -7,7 +7,6 @@
 #include "lua/handle.h"
 #include "lua/list.h"
 #include "lua/sparse.h"
-#include "text/letters.h"
 #include "text/source.h"
 
 #include <stdio.h>
@@ -73,6 +72,14 @@ static int release_builder(lua_State *L) {
   return 0;
 }
 
+/* The texts of a builder as the result. */
+static int give_built(lua_State *L, scl_texts_builder *builder) {
+  scl_texts *out = scl_lua_new_packed_texts(L);
+  SCL_LUA_TRY(L, scl_texts_finish(builder, out, &error));
+  scl_lua_account(L, scl_texts_bytes(out));
+  return 1;
+}
+
 /* core.texts(list) -> texts */
 static int make_texts(lua_State *L) {
   lua_settop(L, 1);
@@ -88,10 +95,7 @@ static int make_texts(lua_State *L) {
     SCL_LUA_TRY(L, scl_texts_end(builder, &error));
     lua_pop(L, 1);
   }
-  scl_texts *out = scl_lua_new_packed_texts(L);
-  SCL_LUA_TRY(L, scl_texts_finish(builder, out, &error));
-  scl_lua_account(L, scl_texts_bytes(out));
-  return 1;
+  return give_built(L, builder);
 }
 
 static int is_texts(lua_State *L) {
@@ -103,20 +107,12 @@ static int concat(lua_State *L) {
   lua_settop(L, 1);
   const size_t count = scl_lua_copy_list(L, 1, SCL_LUA_MOST, "texts");
   scl_texts_builder *builder = scl_lua_new_guarded(L, sizeof *builder, release_builder);
-  scl_texts *out = scl_lua_new_packed_texts(L);
   for (size_t k = 0; k < count; k++) {
     lua_rawgeti(L, 1, (lua_Integer)k + 1);
-    const scl_texts *texts = scl_lua_check_packed_texts(L, -1);
-    for (size_t i = 0; i < texts->count; i++) {
-      SCL_LUA_TRY(L,
-                  scl_texts_add(builder, scl_text_at(texts, i), scl_text_length(texts, i), &error));
-      SCL_LUA_TRY(L, scl_texts_end(builder, &error));
-    }
+    SCL_LUA_TRY(L, scl_texts_append(builder, scl_lua_check_packed_texts(L, -1), &error));
     lua_pop(L, 1);
   }
-  SCL_LUA_TRY(L, scl_texts_finish(builder, out, &error));
-  scl_lua_account(L, scl_texts_bytes(out));
-  return 1;
+  return give_built(L, builder);
 }
 
 /* core.read_texts(paths, lines, unpacked) -> texts, one of each file or, with lines, of each line;
@@ -145,26 +141,16 @@ static int join(lua_State *L) {
   if (a->count != b->count)
     return luaL_error(L, "%I texts and %I texts are not of the same rows", (LUAI_UACINT)a->count,
                       (LUAI_UACINT)b->count);
-  scl_texts *out = scl_lua_new_packed_texts(L);
-  check_held(L, a);
   check_held(L, b);
-  SCL_LUA_TRY(L, scl_texts_join(a, b, out, &error));
-  scl_lua_account(L, scl_texts_bytes(out));
+  DERIVE(L, a, scl_texts_join(a, b, out, &error));
   return 1;
 }
 
 /* core.texts_invalid(texts) -> how many texts have bytes that are not valid UTF-8, the first of
  * them, and the line of its first such byte */
 static int invalid(lua_State *L) {
-  const scl_texts *texts = scl_lua_check_packed_texts(L, 1);
-  size_t count = 0, first = 0, line = 1, place = 0;
-  for (size_t i = 0; i < texts->count; i++) {
-    const char *text = scl_text_at(texts, i);
-    if (scl_invalid_bytes(text, scl_text_length(texts, i), &place) == 0 || count++ > 0) continue;
-    first = i + 1;
-    for (size_t k = 0; k < place; k++)
-      line += text[k] == '\n';
-  }
+  size_t first, line;
+  const size_t count = scl_texts_invalid(scl_lua_check_packed_texts(L, 1), &first, &line);
   lua_pushinteger(L, (lua_Integer)count);
   lua_pushinteger(L, (lua_Integer)first);
   lua_pushinteger(L, (lua_Integer)line);
@@ -185,20 +171,9 @@ static int lengths(lua_State *L) {
 static int from_latin1(lua_State *L) {
   const scl_texts *texts = scl_lua_check_packed_texts(L, 1);
   scl_texts_builder *builder = scl_lua_new_guarded(L, sizeof *builder, release_builder);
-  scl_texts *out = scl_lua_new_packed_texts(L);
   check_held(L, texts);
-  for (size_t i = 0; i < texts->count; i++) {
-    const unsigned char *text = (const unsigned char *)scl_text_at(texts, i);
-    for (size_t k = 0, length = scl_text_length(texts, i); k < length; k++) {
-      char character[4];
-      SCL_LUA_TRY(
-          L, scl_texts_add(builder, character, scl_encode_character(text[k], character), &error));
-    }
-    SCL_LUA_TRY(L, scl_texts_end(builder, &error));
-  }
-  SCL_LUA_TRY(L, scl_texts_finish(builder, out, &error));
-  scl_lua_account(L, scl_texts_bytes(out));
-  return 1;
+  SCL_LUA_TRY(L, scl_texts_append_latin1(builder, texts, &error));
+  return give_built(L, builder);
 }
 
 /* ---------------------------------------------------------------- methods */
@@ -316,11 +291,7 @@ static int tostring(lua_State *L) {
 
 static int equal(lua_State *L) {
   const scl_texts *a = scl_lua_test_packed_texts(L, 1), *b = scl_lua_test_packed_texts(L, 2);
-  bool same = a != NULL && b != NULL && a->count == b->count;
-  for (size_t i = 0; same && i < a->count; i++)
-    same = scl_text_length(a, i) == scl_text_length(b, i) &&
-           memcmp(scl_text_at(a, i), scl_text_at(b, i), scl_text_length(a, i)) == 0;
-  return scl_lua_give_boolean(L, same);
+  return scl_lua_give_boolean(L, a != NULL && b != NULL && scl_texts_equal(a, b));
 }
 
 /* ---------------------------------------------------------------- encoders */

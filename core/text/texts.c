@@ -1,6 +1,8 @@
 /* Packed texts. References are counted atomically, so that views can be shared between threads. */
 #include "text/texts.h"
 
+#include "text/letters.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -159,4 +161,47 @@ scl_status scl_texts_join(const scl_texts *a, const scl_texts *b, scl_texts *out
   if (status == SCL_STATUS_OK) return scl_texts_finish(&builder, out, error);
   scl_texts_builder_release(&builder);
   return status;
+}
+
+scl_status scl_texts_append(scl_texts_builder *builder, const scl_texts *texts, scl_error *error) {
+  for (size_t i = 0; i < texts->count; i++) {
+    SCL_TRY(scl_texts_add(builder, scl_text_at(texts, i), scl_text_length(texts, i), error));
+    SCL_TRY(scl_texts_end(builder, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_texts_append_latin1(scl_texts_builder *builder, const scl_texts *texts,
+                                   scl_error *error) {
+  for (size_t i = 0; i < texts->count; i++) {
+    const unsigned char *text = (const unsigned char *)scl_text_at(texts, i);
+    for (size_t k = 0, length = scl_text_length(texts, i); k < length; k++) {
+      char character[4];
+      SCL_TRY(scl_texts_add(builder, character, scl_encode_character(text[k], character), error));
+    }
+    SCL_TRY(scl_texts_end(builder, error));
+  }
+  return SCL_STATUS_OK;
+}
+
+bool scl_texts_equal(const scl_texts *a, const scl_texts *b) {
+  bool same = a->count == b->count;
+  for (size_t i = 0; same && i < a->count; i++)
+    same = scl_text_length(a, i) == scl_text_length(b, i) &&
+           memcmp(scl_text_at(a, i), scl_text_at(b, i), scl_text_length(a, i)) == 0;
+  return same;
+}
+
+size_t scl_texts_invalid(const scl_texts *texts, size_t *first, size_t *line) {
+  size_t count = 0, place = 0;
+  *first = 0;
+  *line = 1;
+  for (size_t i = 0; i < texts->count; i++) {
+    const char *text = scl_text_at(texts, i);
+    if (scl_invalid_bytes(text, scl_text_length(texts, i), &place) == 0 || count++ > 0) continue;
+    *first = i + 1;
+    for (size_t k = 0; k < place; k++)
+      *line += text[k] == '\n';
+  }
+  return count;
 }

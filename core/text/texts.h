@@ -33,6 +33,10 @@ scl_status scl_texts_take(const scl_texts *texts, const size_t *places, size_t c
 scl_status scl_texts_join(const scl_texts *a, const scl_texts *b, scl_texts *out, scl_error *error);
 /* The bytes of the texts of a view. */
 size_t scl_texts_bytes(const scl_texts *texts);
+bool scl_texts_equal(const scl_texts *a, const scl_texts *b);
+/* How many texts have bytes that are not valid UTF-8; the first of them, from 1 (0: none), and the
+ * line of its first such byte. */
+size_t scl_texts_invalid(const scl_texts *texts, size_t *first, size_t *line);
 
 /* Texts that are being collected; {0} has none. */
 typedef struct scl_texts_builder {
@@ -46,6 +50,10 @@ scl_status scl_texts_add(scl_texts_builder *builder, const char *bytes, size_t l
                          scl_error *error);
 /* End this text; the next bytes belong to the next one. */
 scl_status scl_texts_end(scl_texts_builder *builder, scl_error *error);
+/* Append all texts of a view: as they are, or their bytes read as ISO 8859-1, in UTF-8. */
+scl_status scl_texts_append(scl_texts_builder *builder, const scl_texts *texts, scl_error *error);
+scl_status scl_texts_append_latin1(scl_texts_builder *builder, const scl_texts *texts,
+                                   scl_error *error);
 /* *out = the texts that were ended. The builder becomes empty, also after an error. */
 scl_status scl_texts_finish(scl_texts_builder *builder, scl_texts *out, scl_error *error);
 void scl_texts_builder_release(scl_texts_builder *builder);
