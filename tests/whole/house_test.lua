@@ -387,8 +387,10 @@ function TestLinesOfTheProduct()
   local all = lines_of "core plugins checker lua"
   local mathematics =
     lines_of "core/algebra core/codes core/map core/rows core/text core/learn plugins"
+  local binding = lines_of "core/lua"
   figure("product: %d lines, %.0f %% mathematics; core/lua %d lines", all,
-    100 * mathematics / all, lines_of "core/lua")
+    100 * mathematics / all, binding)
+  lu.assertTrue(binding <= 10200, binding .. " lines of core/lua")
   lu.assertTrue(mathematics / all > 0.37, ("%.2f of the lines"):format(mathematics / all))
 end
 
