@@ -437,11 +437,13 @@ local function named(text, plugins)
   end
   for _, one in ipairs(plugins) do
     local name = one.name
-    look(one.kind .. "%." .. name .. "%f[^%w_]", one.kind .. "." .. name)
-    look('group%s*%(?%s*"' .. one.kind .. '"%s*%)?%s*[.%[]"?' .. name .. "%f[^%w_]",
-      "group." .. name)
-    look('name%s*[~=]=%s*"' .. name .. '"', "a comparison with " .. name)
-    look('strcmp%s*%([^()]*"' .. name .. '"', "strcmp with " .. name)
+    if text:find(name, 1, true) then -- the patterns take long
+      look(one.kind .. "%." .. name .. "%f[^%w_]", one.kind .. "." .. name)
+      look('group%s*%(?%s*"' .. one.kind .. '"%s*%)?%s*[.%[]"?' .. name .. "%f[^%w_]",
+        "group." .. name)
+      look('name%s*[~=]=%s*"' .. name .. '"', "a comparison with " .. name)
+      look('strcmp%s*%([^()]*"' .. name .. '"', "strcmp with " .. name)
+    end
   end
   return found
 end

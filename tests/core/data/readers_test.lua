@@ -165,7 +165,8 @@ function TestLibsvm:test_a_stream_goes_to_rows()
   local packed = file(table.concat(csv, "\n"))
   assert(os.execute(("gzip -1 -f '%s'"):format(packed)))
   for _, source in ipairs{ core.stream_libsvm({ file(table.concat(lines, "\n")) }, {}),
-    (core.stream_csv(file(table.concat(csv, "\n")), {})), (core.stream_csv(packed .. ".gz", {})) } do
+    (core.stream_csv(file(table.concat(csv, "\n")), {})),
+    (core.stream_csv(packed .. ".gz", {})) } do
     for _, first in ipairs{ 1, 13000, 5, 9000, 9001, 13900, 7000 } do
       local X, y = core.read_rows(source, first, 3)
       lu.assertEquals(column(X), { first, first + 1, first + 2 })
