@@ -231,6 +231,7 @@ typedef struct coding {
   ptrdiff_t x_stride, z_stride;
   size_t count;
   void *z;
+  const double *pilot; /* of the features of wide columns */
   atomic_bool unknown;
 } coding;
 
@@ -283,26 +284,44 @@ static void code_chunk(void *context, size_t index) {
 /* A task of the pool: subtract the pilot from the features of wide columns. */
 static void subtract_chunk(void *context, size_t index) {
   const coding *job = context;
+  const size_t first = index * CHUNK_ROWS, end = scl_min(first + CHUNK_ROWS, job->count),
+               direct = job->levels->direct, stride = (size_t)job->z_stride;
+  double *wide = job->z;
+  float *narrow = job->z;
+  if (scl_map_dtype(job->levels->map) == SCL_DTYPE_FLOAT64)
+    for (size_t i = first; i < end; i++)
+      for (size_t k = 0; k < direct; k++)
+        wide[i * stride + 1 + k] -= job->pilot[k];
+  else
+    for (size_t i = first; i < end; i++)
+      for (size_t k = 0; k < direct; k++)
+        narrow[i * stride + 1 + k] = (float)((double)narrow[i * stride + 1 + k] - job->pilot[k]);
+}
+
+/* Subtract the pilot from the features of wide columns, for which it is brought together first. */
+static scl_status subtract_wide(coding *job, scl_error *error) {
   const scl_levels *levels = job->levels;
-  const size_t first = index * CHUNK_ROWS, end = scl_min(first + CHUNK_ROWS, job->count);
-  for (size_t i = first; i < end; i++)
-    for (size_t k = 0; k < levels->direct; k++)
-      subtract_pilot(levels, job->z, i * (size_t)job->z_stride + 1 + k, levels->wide[k]);
+  double *pilot = scl_allocate_array(levels->direct + 1, sizeof *pilot);
+  if (pilot == NULL) return scl_fail_memory(error, levels->direct * sizeof *pilot, "pilot means");
+  for (size_t k = 0; k < levels->direct; k++)
+    pilot[k] = levels->pilot[levels->wide[k]];
+  job->pilot = pilot;
+  scl_pool_run((job->count + CHUNK_ROWS - 1) / CHUNK_ROWS, subtract_chunk, job);
+  scl_release(pilot);
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_levels_code(const scl_levels *levels, const void *x, ptrdiff_t x_stride,
                            size_t count, void *z, ptrdiff_t z_stride, bool *known,
                            scl_error *error) {
   const scl_dtype dtype = scl_map_dtype(levels->map);
-  coding job = {levels, x, x_stride, z_stride, count, z, false};
+  coding job = {levels, x, x_stride, z_stride, count, z, NULL, false};
   scl_pool_run((count + CHUNK_ROWS - 1) / CHUNK_ROWS, code_chunk, &job);
   *known = !atomic_load(&job.unknown);
   if (!*known || levels->some == NULL) return SCL_STATUS_OK;
   SCL_TRY(scl_map_apply(levels->some, x, x_stride, count, scl_at_mutable(z, dtype, 1), z_stride,
                         error));
-  if (levels->pilot != NULL)
-    scl_pool_run((count + CHUNK_ROWS - 1) / CHUNK_ROWS, subtract_chunk, &job);
-  return SCL_STATUS_OK;
+  return levels->pilot == NULL ? SCL_STATUS_OK : subtract_wide(&job, error);
 }
 
 /* ------------------------------------------------------------ finding */
