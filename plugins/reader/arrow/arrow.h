@@ -121,12 +121,13 @@ typedef struct arrow_reading {
   size_t column;
   arrow_array array;
   arrow_dictionary dictionary;
-  size_t loaded; /* messages up to here were asked for dictionaries */
+  size_t loaded;         /* messages up to here were asked for dictionaries */
+  bool all_dictionaries; /* those behind a batch too */
   scl_room missing, integers, numbers, texts, codes;
   scl_column_cells cells;
 } arrow_reading;
 
-/* The column's buffers of a batch (a place among the messages), and the dictionary before it. */
+/* The column's buffers of a batch (a place among the messages), and its dictionary. */
 scl_status arrow_load(arrow_reading *r, size_t message, scl_error *error);
 /* Rows [from, from + count) of it, up to BLOCK_ROWS, as r->cells. */
 scl_status arrow_read(arrow_reading *r, uint64_t from, size_t count, uint64_t first_row,

@@ -275,14 +275,28 @@ static scl_status read_dictionary(arrow_reading *r, const arrow_message *m, scl_
   return status;
 }
 
-/* Dictionaries before the batch: each stands until the next one of its number. */
+static bool is_dictionary_of(const arrow_reading *r, const arrow_message *m) {
+  return m->kind == ARROW_DICTIONARY && m->dictionary == r->contents->columns[r->column].dictionary;
+}
+
+/* Whether a batch may use dictionaries behind it: in a file, where none takes another's place. */
+static bool dictionaries_go_anywhere(const arrow_reading *r) {
+  size_t whole = 0;
+  for (size_t i = 0; i < r->contents->n_messages; i++) {
+    const arrow_message *m = arrow_message_at(r->contents, i);
+    whole += is_dictionary_of(r, m) && !m->is_delta;
+  }
+  return r->contents->has_footer && whole <= 1;
+}
+
+/* Dictionaries before the batch, or all: each stands until the next one of its number. */
 static scl_status load_dictionary(arrow_reading *r, size_t message, scl_error *error) {
-  const arrow_column *c = &r->contents->columns[r->column];
-  if (r->loaded > message) r->loaded = r->dictionary.count = r->dictionary.used = 0;
-  for (; r->loaded < message; r->loaded++) {
+  if (r->loaded == 0) r->all_dictionaries = dictionaries_go_anywhere(r);
+  const size_t end = r->all_dictionaries ? r->contents->n_messages : message;
+  if (r->loaded > end) r->loaded = r->dictionary.count = r->dictionary.used = 0;
+  for (; r->loaded < end; r->loaded++) {
     const arrow_message *m = arrow_message_at(r->contents, r->loaded);
-    if (m->kind == ARROW_DICTIONARY && m->dictionary == c->dictionary)
-      READ_TRY(read_dictionary(r, m, error));
+    if (is_dictionary_of(r, m)) READ_TRY(read_dictionary(r, m, error));
   }
   return SCL_STATUS_OK;
 }

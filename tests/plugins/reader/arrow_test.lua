@@ -50,6 +50,17 @@ function TestCompressed()
   end
 end
 
+-- A file's dictionary may stand behind the batch: its messages are one of 208 bytes and one of 1056.
+function TestDictionaryBehindItsBatch()
+  lu.skipIf(not there, "this build reads no Arrow")
+  local bytes, path = support.read(folder .. "file"), support.memory_path()
+  support.write(path, bytes:sub(1, 8) .. bytes:sub(217, 1272) .. bytes:sub(9, 216)
+    .. bytes:sub(1273))
+  local given = { target = false, quiet = true, select = { "s", "i" } }
+  lu.assertEquals(sc.data.read(path, given).X, read("file", { "s", "i" }).X)
+  os.remove(path)
+end
+
 function TestRefused()
   lu.skipIf(not there, "this build reads no Arrow")
   support.fails({ "the column 'l' is nested" }, read, "nested")
