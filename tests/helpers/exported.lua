@@ -57,6 +57,7 @@ function exported.pipelines()
     { fitted(few, sc.features{ p = sc.sampler.gaussian{ sigma = 2 }, T = 6, of = { 2 }, scale = 0.5,
       phi = sc.nonlinearity.fourier() } + sc.features{ p = sc.sampler.threshold{ a = 1 }, T = 5,
       phi = sc.nonlinearity.sign() }, ridge), few.X:slice(1, 3), "union" },
+    { fitted(few, sc.agop{ rounds = 1 }, fourier{ T = 8 }, ridge), few.X:slice(1, 3), "metric" },
     { fitted(train, sc.standardize(), sc.pca{ k = 4 }, sc.add_bias(), ridge), X, "no features" },
     { fitted(train, sc.normalize(), sc.stage.whiten{ k = 3 }, sc.features{ T = 9, seed = 3,
       p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.relu() }, ridge), X, "relu" },

@@ -253,6 +253,13 @@ static int formula(const void *instance, char *text, size_t size) {
       text, size);
 }
 
+static int operators(const void *instance, char *text, size_t size) {
+  return scl_write_text(((const agop *)instance)->form == AGOP_DIAGONAL
+                            ? "out = matrix * (x - mean);"
+                            : "out = product(x - mean, matrix);",
+                        text, size);
+}
+
 const scl_plugin scullery_plugin = {
     .name = "agop",
     .summary = "a metric learnt from the targets by average gradient outer products",
@@ -270,5 +277,5 @@ const scl_plugin scullery_plugin = {
         "count as in the solver. p:cv and p:search fit it without each fold.\n"
         "p:info().relevance has the length of each column in the metric, the largest being 1.",
     SCL_STAGE(.flags = SCL_STAGE_TARGETS, .arrays = "mean|matrix", .fit = fit, .shape = shape,
-              .apply = apply, .formula = formula),
+              .apply = apply, .formula = formula, .operators = operators),
     SCL_INSTANCE(agop, options)};
