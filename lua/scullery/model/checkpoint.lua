@@ -56,13 +56,15 @@ local function facts_of(p, ds, work)
     source[name] = ds[name] and core.checksum(ds[name])
   end
   source.classes, source.names = ds.classes, ds.names
-  return { version = VERSION, scullery = core.version, instructions = core.instruction_set(),
+  local numbers = ("%s %s"):format(p.dtype, p.features and p.features.dtype)
+  return { version = VERSION, numbers = numbers, scullery = core.version, instructions = core.instruction_set(),
     pipeline = digest{ stages = recipe.given_stages(p), options = own },
     data = digest(source), work = digest(work) }
 end
 
 local names = { { "scullery", "was written by another version of Scullery" },
   { "instructions", "was written with other instructions of the processor" },
+  { "numbers", "is of another type of numbers (option 'dtype')" },
   { "pipeline", "is of another pipeline" }, { "data", "is of other data" },
   { "work", "is of another search or fit" } }
 

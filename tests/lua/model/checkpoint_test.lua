@@ -255,6 +255,7 @@ function TestFiles:test_other_work_is_refused()
     lu.assertEquals(support.read(path .. ".passes"), before)
     local text = support.read(path)
     for _, one in ipairs{ { '"scullery":"', '"scullery":"0.0', "another version" },
+      { '"numbers":"', '"numbers":"x', "another type of numbers" },
       { '"version":1', '"version":9', "does not read" },
       { '"instructions":"', '"instructions":"x', "other instructions" } } do
       support.write(path, (text:gsub(one[1], one[2])))
