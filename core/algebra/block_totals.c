@@ -108,13 +108,8 @@ static size_t add_wide(const adding *job, const void *products, size_t i, size_t
       continue;
     }
     *most = fmax(*most, (double)largest);
-    uint64_t *low = (uint64_t *)row_of(totals->low, i, j, r),
-             *high = (uint64_t *)row_of(totals->high, i, j, r);
-    for (size_t k = 0; k < cols; k++) {
-      const uint64_t number = (uint64_t)whole[k], sum = low[k] + number;
-      high[k] += (0 - (number >> 63)) + (sum < number);
-      low[k] = sum;
-    }
+    scl_loops_get()->add_wide_i64(cols, whole, row_of(totals->low, i, j, r),
+                                  row_of(totals->high, i, j, r));
   }
   return rows;
 }

@@ -134,6 +134,8 @@ typedef struct scl_loops {
                              const double *panel, size_t count, double *out, ptrdiff_t stride);
   /* 1 where all numbers are finite, else 0 */
   int (*finite_f64)(size_t count, const double *x);
+  /* Numbers of 128 bits in two halves: (high[i], low[i]) += x[i]. */
+  void (*add_wide_i64)(size_t count, const int64_t *x, int64_t *low, int64_t *high);
   /* out (rows x 8) = Phi a with Phi rows x cols (row stride `stride`) and a cols x 8; terms are added
    * in the order of the columns, to the same bits with all instruction sets. */
   void (*eight_product_f64)(size_t rows, size_t cols, const double *phi, ptrdiff_t stride,

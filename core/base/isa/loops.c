@@ -309,6 +309,15 @@ static int finite_f64(size_t count, const double *x) {
   return sum == 0;
 }
 
+static void add_wide_i64(size_t count, const int64_t *restrict x, int64_t *restrict low,
+                         int64_t *restrict high) {
+  for (size_t i = 0; i < count; i++) {
+    const uint64_t number = (uint64_t)x[i], sum = (uint64_t)low[i] + number;
+    high[i] = (int64_t)((uint64_t)high[i] + (0 - (number >> 63)) + (sum < number));
+    low[i] = (int64_t)sum;
+  }
+}
+
 typedef double eight_f64 __attribute__((vector_size(64), aligned(sizeof(double)), may_alias));
 
 static void eight_product_f64(size_t rows, size_t cols, const double *phi, ptrdiff_t stride,
@@ -363,6 +372,7 @@ const scl_loops ISA_NAME(scl_loops) = {TEXT(SCL_ISA),
                                        square_f64,
                                        absolute_panel_f64,
                                        finite_f64,
+                                       add_wide_i64,
                                        eight_product_f64,
                                        eight_look_up_f64,
                                        ISA_NAME(scl_thin_product_f64),

@@ -267,6 +267,23 @@ static void check_thin_loops(const scl_loops *l, size_t rows, size_t cols, size_
   }
 }
 
+/* Carries and borrows between the halves of 128 bits. */
+static void check_wide_add(const scl_loops *l) {
+  enum { COUNT = 9 };
+  int64_t x[COUNT], low[COUNT], high[COUNT];
+  for (int64_t i = 0; i < COUNT; i++) {
+    x[i] = i % 3 - 1;
+    low[i] = -(i % 2);
+    high[i] = i;
+  }
+  l->add_wide_i64(COUNT, x, low, high);
+  for (int64_t i = 0; i < COUNT; i++) {
+    const int64_t sum = i % 3 - 1 - i % 2; /* of x and low where low is taken as signed */
+    const int64_t carry = i % 2 == 0 ? (i % 3 == 0 ? -1 : 0) : (i % 3 == 2 ? 1 : 0);
+    expect(low[i] == sum && high[i] == i + carry, l->name, (double)high[i], (double)(i + carry));
+  }
+}
+
 /* Eight results at a time: the bits of plain sums in order, in every table. */
 static void check_eight_loops(const scl_loops *l) {
   enum { ROWS = 5, COLS = 11, STRIDE = 13 };
@@ -295,6 +312,7 @@ static void test_thin_loops(void) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
       check_thin_loops(*table, shapes[i][0], shapes[i][1], shapes[i][2]);
     check_eight_loops(*table);
+    check_wide_add(*table);
   }
 }
 
