@@ -19,7 +19,8 @@ local LEVEL, T = 0.9, 100
 local regressions = { "salsa_housing", "salsa_airfoil", "salsa_ccpp", "salsa_propulsion",
   "salsa_telemonitoring", "salsa_music", "salsa_skillcraft", "cpu_act", "california_housing",
   "house_16h" }
-local classes = { "wdbc", "spambase", "covtype10k" }
+local classes = { "wdbc", "waveform", "spambase", "mnist17", "letter", "covtype10k", "adult",
+  "skin", "mnist", "kddcup10" }
 
 -- Training and test rows of a split.
 local function rows(ds, seed)

@@ -71,6 +71,11 @@ return {
     format = "generated", task = "regression", rows = 2000, columns = 11,
     about = "Friedman 1, made by its equation from a seed; J. Friedman, 1991; noise of variance 1, columns 6 to 10 idle",
   },
+  waveform = {
+    files = {},
+    format = "generated", task = "classification", rows = 2000, columns = 22,
+    about = "Waveforms, made by their equation from a seed; L. Breiman and others, 1984; the best error is about 14 %",
+  },
   adult = {
     files = { { name = "adult.train.csv.gz", rows = 32561, sha256 = "a833df349bf96e939cb2de65a084d3a21cd64c4781a95551430453ac6892bb3b",
       content = "3b8a6abd697a6623ef2ccbffc3e2802e167e7fdaa853003d3bd557b0ce7f5d2a",

@@ -265,12 +265,13 @@ local function run(o)
   else
     try(o, sides, known, first_points(initial, d, o.seed), level)
     for round = initial + 1, o.rounds do
+      if o.enough and o.enough() then break end
       local g = fitted(o, known, state):draw{ seed = o.seed + round }
       try(o, sides, known, minimum_of(g, known, d, 100003 * o.seed + round), level)
     end
   end
   local best = known.trace[known.best]
-  return setmetatable({ x = best.x, value = best.value, trace = known.trace, rounds = o.rounds,
+  return setmetatable({ x = best.x, value = best.value, trace = known.trace, rounds = #known.trace,
     method = o.method, maximize = o.maximize, sides = sides }, Result)
 end
 
@@ -280,6 +281,7 @@ local rules = options.declare("optimize", {
   box = { type = "table", required = true },
   rounds = { type = "integer", low = 1, required = true },
   initial = { type = "integer", low = 2 },
+  enough = { test = function(v) return type(v) == "function" end, takes = "a function" },
   T = { type = "integer", low = 1, default = 300 },
   maximize = { type = "boolean" },
   method = { choices = { "thompson", "random" }, default = "thompson" },
@@ -288,7 +290,7 @@ local rules = options.declare("optimize", {
 })
 
 --- sc.optimize{ f =, box = { { low, high }, ... }, rounds =, initial =, T = 300, maximize = false,
---- method = "thompson" | "random", seed = 0 }: the least value of an expensive function in `rounds`
+--- method = "thompson" | "random", seed = 0, enough = }: the least value of an expensive function in `rounds`
 --- calls of it, by Bayesian optimisation.
 ---
 --- f(x) takes a point and gives a number. box: the sides, as a list (x is then a list of numbers),
@@ -297,7 +299,8 @@ local rules = options.declare("optimize", {
 --- least 4) each round fits a ridge regression on T random Fourier features to the values so far,
 --- with the width and regularisation under which they are most probable, draws a function from its
 --- posterior, and calls f where that function is least (Thompson sampling). f may be noisy. With
---- method = "random" it is random search, to compare with.
+--- method = "random" it is random search, to compare with. enough = function() ... end: called
+--- before each round, and true ends it.
 ---
 --- The result has .x and .value (the best), .rounds, and .trace, a list of { x =, value =, best =
 --- so far }.

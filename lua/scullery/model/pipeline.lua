@@ -466,8 +466,8 @@ end
 
 Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 
---- p:search(ds, { folds = 5, holdout =, seed = 0, draws =, rule =, score =, stages =, each =,
---- outer =, progress = }): cross-validation over all options and stages marked by sc.choose.
+--- p:search(ds, { folds = 5, holdout =, seed = 0, method =, draws =, rule =, score =, stages =,
+--- each =, outer =, progress = }): cross-validation over all options and stages marked by sc.choose.
 --- Returns a new pipeline with the best options, fitted to all rows, with .choice (option -> value)
 --- and .table (a row for each cell: choice, mean, stderr, folds = the scores of the folds,
 --- unconverged = fits that did not converge).
@@ -487,6 +487,12 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- draws: the number of random combinations to try instead of the whole grid. sc.choose.log and
 --- sc.choose.range without a count then give any point of their range. A list of values of the
 --- solver's path option (lambda) is always tried completely, because it needs no extra pass.
+---
+--- method: "grid" (default); "halving": all cells are judged on a sixteenth of the rows with a
+--- quarter of the parameters, the better half on a quarter of the rows, and the best 15 % on all,
+--- which the table has (successive halving; rounds have 200 rows at least, and lambda in them is
+--- such that rows times lambda stay); "bayes": sc.optimize chooses each cell by the scores of those
+--- before it, `draws` in all (by default a fifth of the grid, and at least ten).
 ---
 --- rule: "best" (default), or "one_se": the simplest cell (fewest features, then most
 --- regularisation) within one standard error of the best. stages: "shared" (default) fits the row

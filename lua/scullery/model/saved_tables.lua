@@ -51,7 +51,8 @@ end
 -- ---------------------------------------------------------------- searches
 
 local table_form = { names = "table", score = "string", larger = "boolean", place = "integer",
-  rule = "string?", seed = "integer?", outer = "table?", edge = "table?" }
+  rule = "string?", seed = "integer?", outer = "table?", edge = "table?",
+  how = "string?" }
 local row_form = { choice = "table", mean = "number", stderr = "number?", folds = "table?",
   unconverged = "integer" }
 local edge_form = { option = "string", side = "string" }

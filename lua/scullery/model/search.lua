@@ -16,6 +16,7 @@ local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local recipe = require "scullery.model.recipe"
 local progress = require "scullery.base.progress"
+local search_methods = require "scullery.model.search_methods"
 local search_runs = require "scullery.model.search_runs"
 local search_table = require "scullery.model.search_table"
 local warn = require "scullery.base.warn"
@@ -45,6 +46,7 @@ local rules = options.declare("pipeline:search", {
   stages = { choices = { "shared", "fold" }, default = "shared" },
   draws = { type = "integer", low = 1, high = choose.MOST },
   rule = { choices = { "best", "one_se" }, default = "best" },
+  method = { choices = { "grid", "halving", "bayes" }, default = "grid" },
   outer = { type = "integer", low = 2 },
   each = { type = "string" },
   progress = progress.rule,
@@ -154,66 +156,6 @@ local function plan(self, ds, o, stored)
   end
   check_outputs(self, runs, ds.task)
   return runs, cells
-end
-
--- A text that is equal for runs with the same work before the solver: the same stages, features and
--- choices about them, except the number of parameters. number: a table that gives each object a
--- number.
-local function key_before_solver(run, number)
-  local p, parts = run.pipeline, {}
-  for i, stage in ipairs(recipe.stages(p)) do
-    if stage ~= p.solver then parts[i] = number[stage] end
-  end
-  table.insert(parts, recipe.feature_form(p, run.choices))
-  local names = {}
-  for name in pairs(run.choices) do
-    if not name:find("^solver%.") and name ~= "features.T" then names[#names + 1] = name end
-  end
-  table.sort(names)
-  for _, name in ipairs(names) do parts[#parts + 1] = name .. "=" .. number[run.choices[name]] end
-  return table.concat(parts, " ")
-end
-
--- For each run a table that it shares with runs of the same work before the solver: index (position
--- of the first such run), width (T), and wider (the table of the same work with the next larger T).
-local function shared_tables(runs)
-  local count, tables, families = 0, {}, {}
-  local number = setmetatable({}, { __index = function(self, object)
-    count = count + 1
-    self[object] = count
-    return count
-  end })
-  for i, run in ipairs(runs) do
-    local T = run.choices["features.T"]
-    local family = key_before_solver(run, number)
-    local key = family .. " T=" .. tostring(T)
-    if not tables[key] then
-      tables[key] = { index = i, width = T or 0, run = run }
-      families[family] = families[family] or {}
-      table.insert(families[family], tables[key])
-    end
-    run.index, run.shared = i, tables[key]
-  end
-  return families
-end
-
--- Reorders the runs: those that differ only in the solver are neighbours, and those that differ in
--- T follow each other, the largest T first, because the others use its sums over the rows.
-local function group(runs)
-  for _, family in pairs(shared_tables(runs)) do
-    local first = family[1].index
-    table.sort(family, function(a, b) return a.width > b.width end)
-    for i, shared in ipairs(family) do
-      shared.family, shared.place, shared.wider = first, i, family[i - 1]
-      shared.is_wider = i < #family
-    end
-  end
-  table.sort(runs, function(a, b)
-    local x, y = a.shared, b.shared
-    if x.family ~= y.family then return x.family < y.family end
-    if x ~= y then return x.place < y.place end
-    return a.index < b.index
-  end)
 end
 
 -- ------------------------------------------------------------ choosing
@@ -441,7 +383,7 @@ end
 -- What determines the cells of a search, for its checkpoint: options and folds.
 local function work_of(o, folds)
   local work = { folds = {} }
-  for _, name in ipairs{ "estimate", "judged", "seed", "stages", "draws" } do
+  for _, name in ipairs{ "estimate", "judged", "seed", "stages", "draws", "method" } do
     work[name] = o[name]
   end
   work.score = type(o.score) == "string" and o.score or nil
@@ -457,13 +399,7 @@ local function run_whole(self, data, o, refuse)
   local grouped = o.groups or (o.groups == nil and ds.groups ~= nil)
   o.estimate = estimates[o.folds] and not (o.folds == "loo" and grouped) and o.folds or nil
   local criterion = check(self, ds, o)
-  local folds -- the fold of each row; o.judged: the number of judged folds, one for a hold-out
-  if o.holdout then folds, o.judged = dataset.set_aside(ds, o.holdout, o.seed), 1
-  elseif not o.estimate then
-    folds = judging.folds(ds, o, o.seed)
-    o.judged = folding.number(folds)
-  end
-  if folds then judging.check_folds(ds, folds, o.judged) end
+  local folds = search_runs.folds(ds, o)
   if refuse then refuse(self, ds, o) end
   local stored <close> = checkpoint.open("pipeline:search", self, ds, o, work_of(o, folds))
   local learnt = target_form.learn(self.target, ds, self.solver)
@@ -472,16 +408,15 @@ local function run_whole(self, data, o, refuse)
   local runs, planned = plan(self, learnt, o, stored)
   local cells = search_table.new(runs, criterion)
   local column = o.each and column_of_each(self, cells, o.each)
-  group(runs)
   cells.seed = folds and o.seed or nil
   if stored then stored.prefix = "" end
-  local ok, kept = pcall(search_runs.run_all, learnt, source, folds, runs, cells, o, criterion,
-    stored)
+  local ok, kept = pcall(search_methods[o.method], { ds = learnt, source = source, folds = folds,
+    o = o, criterion = criterion, stored = stored }, runs, cells)
   if not ok then stop(kept, cells, planned) end
   dataset.check_seen(coded)
   sort_cells(cells)
   cells.place, cells.rule = choose_place(cells, o.rule, simplicity(runs)), o.rule
-  if not o.draws then search_table.find_edge(cells, cells[best_place(cells)]) end
+  if not o.draws and o.method == "grid" then search_table.find_edge(cells, cells[best_place(cells)]) end
   local done, result = pcall(refit, learnt, source, cells.best, kept, stored)
   if not done then stop(result, cells, planned) end
   if column then
@@ -518,13 +453,17 @@ end
 --- `estimate`.
 function search.planned(self, ds, given)
   local o = options.check("pipeline:plan", given, rules, 0)
+  if o.method ~= "grid" then
+    error(("pipeline:plan: plans the whole grid, and method = \"%s\" chooses cells by the scores of \z
+      others"):format(o.method), 0)
+  end
   if o.holdout and given.folds then
     error("pipeline:plan: 'holdout' and 'folds' are two ways to judge: give one of them", 0)
   end
   o.estimate, o.planned = estimates[o.folds] and o.folds or nil, true
   check(self, ds, o)
   local runs, cells = plan(self, ds, o)
-  group(runs)
+  search_runs.group(runs)
   return runs, cells, o
 end
 

@@ -13,7 +13,7 @@ local recipe = require "scullery.model.recipe"
 local search_table = {}
 
 local Table = objects.class("search table", { example = "table", list = true,
-  fields = "names score larger place rule outer edge seed",
+  fields = "names score larger place rule outer edge seed how",
   computed = { best = function(self) return self[self.place] end } })
 search_table.class = Table
 
@@ -114,6 +114,7 @@ function Table:__tostring()
     rows[i + 1] = cells
   end
   local lines = text_table.lines(rows, { sides = sides, least = { [n + 1] = 12, [n + 2] = 11 } })
+  lines[#lines + 1] = self.how
   for _, note in ipairs(self:notes()) do lines[#lines + 1] = note end
   if self.outer then
     lines[#lines + 1] = ("nested: %.6g, std. error %.2g"):format(self.outer.mean, self.outer.stderr)
