@@ -221,6 +221,12 @@ scl_status scl_predictor_deviations(const scl_predictor *p, int noise, scl_dtype
   return scl_stay_end(&stay, status, error);
 }
 
+static scl_status check_level(const char *title, double level, scl_error *error) {
+  if (level > 0 && level < 1) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                  "%s: the level is %g; it takes a number above 0 and below 1", title, level);
+}
+
 scl_status scl_predictor_interval(const scl_predictor *p, double level, scl_dtype dtype,
                                   const void *rows, size_t count, size_t stride, void *low,
                                   void *high, size_t bounds_stride, scl_error *error) {
@@ -236,9 +242,7 @@ scl_status scl_predictor_interval(const scl_predictor *p, double level, scl_dtyp
                     "%s: the model keeps nothing for intervals: fit it with p:fit(ds, { interval = "
                     "\"folds\" })",
                     title);
-  if (!(level > 0 && level < 1))
-    return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                    "%s: the level is %g; it takes a number above 0 and below 1", title, level);
+  SCL_TRY(check_level(title, level, error));
   SCL_TRY(scl_buffer_check("rows", &from, error));
   SCL_TRY(scl_buffer_check("results", &under, error));
   SCL_TRY(scl_buffer_check("results", &over, error));
@@ -253,6 +257,33 @@ scl_status scl_predictor_interval(const scl_predictor *p, double level, scl_dtyp
   } else {
     (void)scl_prefix(error, "%s", title);
   }
+  return scl_stay_end(&stay, status, error);
+}
+
+scl_status scl_predictor_label_sets(const scl_predictor *p, double level, scl_dtype dtype,
+                                    const void *rows, size_t count, size_t stride, void *sets,
+                                    size_t sets_stride, scl_error *error) {
+  static const char title[] = "scl_predictor_label_sets";
+  SCL_TRY(check_predictor(p, title, error));
+  scl_buffer from = {title, rows, dtype, count, p->parts.dim, stride},
+             to = {title, sets, dtype, count, p->parts.n_classes, sets_stride};
+  scl_matrix made;
+  scl_stay stay;
+  if (!scl_predictor_has_label_sets(p))
+    return scl_fail(
+        error, SCL_STATUS_UNSUPPORTED,
+        "%s: the model keeps nothing for label sets: fit a classification with p:fit(ds, "
+        "{ interval = \"folds\" })",
+        title);
+  SCL_TRY(check_level(title, level, error));
+  SCL_TRY(scl_buffer_check("rows", &from, error));
+  SCL_TRY(scl_buffer_check("results", &to, error));
+  if (count == 0) return SCL_STATUS_OK;
+  SCL_TRY(scl_stay_begin(&stay, error));
+  buffer_source source = source_of(&from);
+  scl_status status = scl_sure_label_sets(&p->sure, &p->fitted, &source.base, level, &made, error);
+  if (status == SCL_STATUS_OK) write_results(&made, &to);
+  if (status != SCL_STATUS_OK) (void)scl_prefix(error, "%s", title);
   return scl_stay_end(&stay, status, error);
 }
 

@@ -61,10 +61,7 @@ static scl_status fill_predictor(scl_saved *saved, scl_predictor *out, scl_error
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "the pipeline has no solver: it predicts nothing");
   SCL_TRY(scl_saved_schema(saved, out->parts.dim, &out->schema, error));
-  const scl_restored *parts = &out->parts;
-  if (!parts->classification && parts->learnt == NULL)
-    SCL_TRY(
-        scl_saved_sure(saved, parts->dim, parts->weights.rows, parts->targets, &out->sure, error));
+  SCL_TRY(scl_saved_sure(saved, &out->parts, &out->sure, error));
   return prepare_fitted(out, error);
 }
 
@@ -155,12 +152,22 @@ const char *scl_predictor_label(const scl_predictor *p, size_t place) {
 }
 
 int scl_predictor_has_deviations(const scl_predictor *p) {
-  return p != NULL && p->sure.posterior != NULL && !p->parts.multilabel && !p->parts.form.log;
+  return p != NULL && p->sure.posterior != NULL && !p->parts.classification &&
+         !p->parts.multilabel && !p->parts.form.log;
+}
+
+/* Whether rows that judge are kept, and new rows say their groups. */
+static bool judges(const scl_predictor *p) {
+  return p != NULL && p->sure.method != SCL_JUDGES_NONE &&
+         (p->sure.groups.storage == NULL || p->sure.n_columns > 0);
 }
 
 int scl_predictor_has_intervals(const scl_predictor *p) {
-  return p != NULL && p->sure.method != SCL_JUDGES_NONE &&
-         (p->sure.groups.storage == NULL || p->sure.n_columns > 0);
+  return judges(p) && !p->parts.classification;
+}
+
+int scl_predictor_has_label_sets(const scl_predictor *p) {
+  return judges(p) && p->parts.classification;
 }
 
 int scl_predictor_has_probabilities(const scl_predictor *p) {

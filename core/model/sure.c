@@ -128,8 +128,9 @@ static scl_status read_method(const scl_saved *saved, const cJSON *said, size_t 
   return SCL_STATUS_OK;
 }
 
-scl_status scl_saved_sure(const scl_saved *saved, size_t dim, size_t features, size_t targets,
-                          scl_sure *out, scl_error *error) {
+scl_status scl_saved_sure(const scl_saved *saved, const scl_restored *parts, scl_sure *out,
+                          scl_error *error) {
+  const size_t dim = parts->dim, features = parts->weights.rows, targets = parts->targets;
   const cJSON *model, *fields, *said;
   SCL_TRY(scl_saved_posterior(saved, features, targets, &out->posterior, error));
   SCL_TRY(scl_saved_table(saved->body, "model", &model, error));
@@ -137,7 +138,12 @@ scl_status scl_saved_sure(const scl_saved *saved, size_t dim, size_t features, s
   if (scl_saved_find(fields, "interval") == NULL) return SCL_STATUS_OK;
   SCL_TRY(scl_saved_table(fields, "interval", &said, error));
   SCL_TRY(scl_saved_whole(saved, said, "rows", 1, INT32_MAX, &out->rows, error));
-  SCL_TRY(read_kept(saved, "scores", out->rows, targets, &out->scores, error));
+  const size_t scores = parts->classification ? 1 : targets;
+  bool known = false;
+  if (parts->classification && scl_saved_find(fields, "class_weights") == NULL)
+    SCL_TRY(scl_loss_has_probabilities(parts->solver, targets, &known, error));
+  if (known) out->loss = parts->solver;
+  SCL_TRY(read_kept(saved, "scores", out->rows, scores, &out->scores, error));
   SCL_TRY(read_optional(saved, said, "spread", out->rows, &out->spread, error));
   SCL_TRY(read_optional(saved, said, "groups", out->rows, &out->groups, error));
   SCL_TRY(read_columns(saved, said, dim, out, error));
@@ -211,16 +217,19 @@ static scl_status values_of(const scl_fitted *f, const scl_matrix *scores, scl_m
   return scl_predict_from(&bare, scores, SCL_PREDICT_LABELS, out, error);
 }
 
+/* Scores by the models that judge: n x c, by folds n x K c. */
+static scl_status scores_kept(const scl_sure *s, const scl_fitted *f, scl_source *source,
+                              scl_matrix *out, scl_error *error) {
+  if (s->method != SCL_JUDGES_FOLDS) return scl_predict(f, source, SCL_PREDICT_SCORES, out, error);
+  scl_flow flow = scl_fitted_flow(f, source);
+  flow.pilot = NULL;
+  return scl_decisions(&flow, &s->weights, &s->constants, out, error);
+}
+
 static scl_status predict_kept(const scl_sure *s, const scl_fitted *f, scl_source *source,
                                scl_matrix *out, scl_error *error) {
   scl_matrix scores;
-  if (s->method == SCL_JUDGES_FOLDS) {
-    scl_flow flow = scl_fitted_flow(f, source);
-    flow.pilot = NULL;
-    SCL_TRY(scl_decisions(&flow, &s->weights, &s->constants, &scores, error));
-  } else {
-    SCL_TRY(scl_predict(f, source, SCL_PREDICT_SCORES, &scores, error));
-  }
+  SCL_TRY(scores_kept(s, f, source, &scores, error));
   const scl_status status = values_of(f, &scores, out, error);
   scl_matrix_release(&scores);
   return status;
@@ -271,6 +280,16 @@ static double centre_of(const bounding *b, size_t i, size_t j, size_t k) {
   return said - moved * scl_matrix_get(&s->scores, k, j);
 }
 
+/* *out = the place, among the scores of n rows in ascending order, of the least that `level` needs. */
+static scl_status find_rank(double level, size_t n, bool grouped, size_t *out, scl_error *error) {
+  *out = (size_t)fmax(1, ceil(level * (double)(n + 1) - 1e-9));
+  if (*out <= n) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_BAD_OPTION,
+                  "level %.6g takes at least %.0f rows to judge by%s, and there are %zu", level,
+                  ceil(level / (1 - level) * (1 - 1e-9)), grouped ? " in the group of a row" : "",
+                  n);
+}
+
 /* The bounds of target j of row i. */
 static scl_status bound(const bounding *b, size_t i, size_t j, double *low, double *high,
                         scl_error *error) {
@@ -283,12 +302,8 @@ static scl_status bound(const bounding *b, size_t i, size_t j, double *low, doub
     b->centres[n] = centre_of(b, i, j, k) / own;
     b->sizes[n++] = fabs(scl_matrix_get(&s->scores, k, j)) / spread;
   }
-  const size_t rank = (size_t)fmax(1, ceil(b->level * (double)(n + 1) - 1e-9));
-  if (rank > n)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                    "level %.6g takes at least %.0f rows to judge by%s, and there are %zu",
-                    b->level, ceil(b->level / (1 - b->level) * (1 - 1e-9)),
-                    b->group == NULL ? "" : " in the group of a row", n);
+  size_t rank;
+  SCL_TRY(find_rank(b->level, n, b->group != NULL, &rank, error));
   const scl_matrix centres = {.data = b->centres,
                               .rows = 1,
                               .cols = n,
@@ -357,5 +372,83 @@ scl_status scl_sure_interval(const scl_sure *s, const scl_fitted *f, scl_source 
   scl_matrix_release(&b.said);
   scl_matrix_release(&b.projected);
   SCL_RELEASE(b.centres, b.spread, b.group);
+  return status;
+}
+
+/* ------------------------------------------------------------ label sets */
+
+/* out (n x classes, made here): how little each class fits a row of these scores (n x c); see
+ * conformal_kept.strangeness. */
+static scl_status strangeness(const scl_sure *s, size_t classes, const scl_matrix *scores,
+                              scl_matrix *out, scl_error *error) {
+  bool known = false;
+  if (s->loss != NULL) SCL_TRY(scl_loss_probabilities(s->loss, scores, out, &known, error));
+  if (s->loss != NULL && !known)
+    return scl_fail(error, SCL_STATUS_NUMERIC,
+                    "the solver's loss gives no probabilities for a row");
+  if (!known) SCL_TRY(scl_matrix_create(scores->rows, classes, SCL_DTYPE_FLOAT64, out, error));
+  for (size_t i = 0; i < scores->rows; i++)
+    for (size_t k = 0; k < classes; k++)
+      scl_matrix_set(out, i, k,
+                     known               ? -scl_matrix_get(out, i, k)
+                     : scores->cols == 1 ? scl_matrix_get(scores, i, 0) * (k == 0 ? 1 : -1)
+                                         : -scl_matrix_get(scores, i, k));
+  return SCL_STATUS_OK;
+}
+
+/* strange[m] (n x classes each, made here) by each model m that judges, `models` of them. */
+static scl_status strangeness_kept(const scl_sure *s, const scl_fitted *f, scl_source *source,
+                                   size_t models, scl_matrix *strange, scl_error *error) {
+  scl_matrix all;
+  SCL_TRY(scores_kept(s, f, source, &all, error));
+  const size_t own = all.cols / models;
+  scl_status status = SCL_STATUS_OK;
+  for (size_t m = 0; status == SCL_STATUS_OK && m < models; m++) {
+    scl_matrix scores = scl_matrix_slice(&all, 0, all.rows, m * own, own);
+    status = strangeness(s, f->classes.count, &scores, &strange[m], error);
+    scl_matrix_release(&scores);
+  }
+  scl_matrix_release(&all);
+  return status;
+}
+
+/* Row i of *out: class k is in the set where fewer than the rank of the scores of the rows that judge
+ * are less than its own. */
+static scl_status add_set(const scl_sure *s, const scl_matrix *strange, const double *group,
+                          double level, size_t i, scl_matrix *out, scl_error *error) {
+  size_t n = 0, rank;
+  for (size_t j = 0; j < s->rows; j++)
+    n += group == NULL || scl_matrix_get(&s->groups, j, 0) == group[i];
+  SCL_TRY(find_rank(level, n, group != NULL, &rank, error));
+  for (size_t k = 0; k < out->cols; k++) {
+    size_t below = 0;
+    for (size_t j = 0; j < s->rows; j++) {
+      if (group != NULL && scl_matrix_get(&s->groups, j, 0) != group[i]) continue;
+      const size_t m =
+          s->method == SCL_JUDGES_FOLDS ? (size_t)scl_matrix_get(&s->fold, 0, j) - 1 : 0;
+      below += scl_matrix_get(&s->scores, j, 0) < scl_matrix_get(&strange[m], i, k);
+    }
+    scl_matrix_set(out, i, k, below < rank ? 1 : 0);
+  }
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_sure_label_sets(const scl_sure *s, const scl_fitted *f, scl_source *source,
+                               double level, scl_matrix *out, scl_error *error) {
+  const size_t models = s->method == SCL_JUDGES_FOLDS ? s->folds : 1;
+  scl_matrix *strange = scl_allocate_zero(models * sizeof *strange);
+  double *group = NULL;
+  *out = (scl_matrix){0};
+  if (strange == NULL) return scl_fail_memory(error, models * sizeof *strange, "label sets");
+  scl_status status = strangeness_kept(s, f, source, models, strange, error);
+  if (status == SCL_STATUS_OK && s->n_columns > 0) status = find_groups(s, source, &group, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_matrix_create(source->rows, f->classes.count, SCL_DTYPE_FLOAT64, out, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < source->rows; i++)
+    status = add_set(s, strange, group, level, i, out, error);
+  if (status != SCL_STATUS_OK) scl_matrix_release(out);
+  for (size_t m = 0; m < models; m++)
+    scl_matrix_release(&strange[m]);
+  SCL_RELEASE(strange, group);
   return status;
 }

@@ -5,6 +5,7 @@
 
 #include "learn/posterior.h"
 #include "model/predict.h"
+#include "model/restore.h"
 #include "model/saved.h"
 
 typedef enum scl_judges {
@@ -28,16 +29,17 @@ typedef struct scl_sure {
   scl_matrix weights, constants; /* D x K c, 1 x K c */
   scl_matrix projections;        /* rows x r */
   double constant;               /* 1 / n, or 0 */
+  const scl_instance *loss;      /* says how well labels fit, or NULL: scores do */
 } scl_sure;
 
 /* The posterior in a file, of D features and c targets; *out is NULL if it has none. The caller
  * destroys *out. */
 scl_status scl_saved_posterior(const scl_saved *saved, size_t features, size_t targets,
                                scl_posterior **out, scl_error *error);
-/* All of it, of a regression of `dim` columns. The caller releases *out, which has to be zeros
- * before, also after a failure. */
-scl_status scl_saved_sure(const scl_saved *saved, size_t dim, size_t features, size_t targets,
-                          scl_sure *out, scl_error *error);
+/* All of it, of a pipeline with these parts, which have to outlive it. The caller releases *out,
+ * which has to be zeros before, also after a failure. */
+scl_status scl_saved_sure(const scl_saved *saved, const scl_restored *parts, scl_sure *out,
+                          scl_error *error);
 void scl_sure_release(scl_sure *sure);
 
 /* out (n x c, made here) = the standard deviations of the function at the rows of a source; with
@@ -48,5 +50,9 @@ scl_status scl_sure_deviations(const scl_sure *sure, const scl_fitted *fitted, s
  * below 1. SCL_STATUS_BAD_OPTION: there are too few rows to judge by. */
 scl_status scl_sure_interval(const scl_sure *sure, const scl_fitted *fitted, scl_source *source,
                              double level, scl_matrix *low, scl_matrix *high, scl_error *error);
+/* *out (n x classes, made here) = 1 where the label is in the set of the row at that level, else 0;
+ * errors as scl_sure_interval. */
+scl_status scl_sure_label_sets(const scl_sure *sure, const scl_fitted *fitted, scl_source *source,
+                               double level, scl_matrix *out, scl_error *error);
 
 #endif

@@ -97,6 +97,8 @@ SCL_EXPORT int scl_predictor_has_deviations(const scl_predictor *predictor);
 /* 1 if it says intervals: a regression fitted with p:fit(ds, { interval = method }) whose groups, if
  * it has any, are those of a column; else 0. */
 SCL_EXPORT int scl_predictor_has_intervals(const scl_predictor *predictor);
+/* The same of label sets, for a classification. */
+SCL_EXPORT int scl_predictor_has_label_sets(const scl_predictor *predictor);
 
 /* ------------------------------------------------------------ the table behind the columns
  *
@@ -193,6 +195,14 @@ SCL_EXPORT scl_status scl_predictor_interval(const scl_predictor *predictor, dou
                                              scl_dtype dtype, const void *rows, size_t count,
                                              size_t stride, void *low, void *high,
                                              size_t bounds_stride, scl_error *error);
+/* sets (count x classes): 1 where the class may be that of the row, else 0, as p:label_sets(X, {
+ * level = level }) says: the set of a new row holds its class with a probability of about `level`.
+ * SCL_STATUS_BAD_OPTION: as for scl_predictor_interval. SCL_STATUS_UNSUPPORTED if
+ * scl_predictor_has_label_sets is 0. */
+SCL_EXPORT scl_status scl_predictor_label_sets(const scl_predictor *predictor, double level,
+                                               scl_dtype dtype, const void *rows, size_t count,
+                                               size_t stride, void *sets, size_t sets_stride,
+                                               scl_error *error);
 
 /* The same for compressed sparse rows: row i has the number values[k] in column columns[k] (from 0),
  * for k = starts[i] .. starts[i+1]-1, and 0 in all other columns; columns ascend in a row. starts:

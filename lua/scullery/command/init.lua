@@ -48,8 +48,11 @@ goes to the standard output")
   parser:flag("--std", "of a ridge regression, also the standard deviation of each prediction")
   parser:option("--interval", "of a regression, also the bounds between which a new row lies with \z
 this probability, 0.9 for example"):argname("LEVEL"):convert(number_for "--interval")
-  parser:option("--calibration", "with --interval: a file with targets, of rows that the model \z
-did not learn from, whose errors give the bounds; for models that keep nothing for intervals")
+  parser:option("--label-sets", "of a classification, a column a class: 1 where the row may have \z
+it, so that its label is among them with this probability"):argname("LEVEL")
+    :convert(number_for "--label-sets")
+  parser:option("--calibration", "with --interval or --label-sets: a file with targets, of rows \z
+that the model did not learn from, which judge; for models that keep nothing for it")
   parser:option("--threshold", "for labels of two classes: the probability from which the second \z
 is said"):argname("P"):convert(number_for "--threshold")
   parser:option("--digits", "significant digits of numbers in CSV, 1 to 17; without, as many as \z

@@ -94,16 +94,24 @@ local function of_component(self)
     end }, Criterion)
 end
 
--- Where an option of the metric that was not given is a list in the solver, which makes a value of
--- each target for each number in it: the criteria with each of these numbers. nil otherwise.
+-- The values of an option that takes one number or a list of them, as a list; nil for others.
+local function listed(solver, name, value)
+  if type(value) == "table" then return value end
+  local takes = options.attempt(component.instance, component.with(solver, name, { value }))
+  return takes and { value } or nil
+end
+
+-- Where an option of the metric that was not given takes a list in the solver, which makes a value
+-- of each target for each number in it: the criteria with each of these numbers. nil otherwise.
 local function by_outputs(self, solver)
   if not (self.component and solver) then return nil end
   local own = core.settings(component.instance(self.component))
   for name, value in pairs(core.settings(component.instance(solver))) do
-    if type(value) == "table" and #value > 1 and type(own[name]) == "number"
-      and self.component.given[name] == nil then
+    local values = type(own[name]) == "number" and self.component.given[name] == nil
+      and listed(solver, name, value)
+    if values then
       local list = {}
-      for j, one in ipairs(value) do
+      for j, one in ipairs(values) do
         list[j] = of_component(component.with(self.component, name, one))
       end
       return list
@@ -223,7 +231,8 @@ local function evaluate(self, decisions, targets, about, alone)
   local given = {}
   for key, value in pairs(self.given) do given[key] = value end
   local several = by_outputs(self, solver)
-  if several then return mean_by_output(several, said, truth) end
+  if several and #several > 1 then return mean_by_output(several, said, truth) end
+  if several then self = several[1] end
   if self.takes == "scores" then
     given.classes, said = list, decisions
   elseif self.takes == "probabilities" then

@@ -65,11 +65,15 @@ function multilabel.fit(p, ds, fit)
   local fixed = p:clone()
   fixed.features, fixed.solver = q.fitted.features, q.fitted.solver
   local weights, constants, constant = {}, {}, {}
+  -- the log-odds of half a row among all; -1 or 1 where scores are no log-odds
+  local known = core.own_probabilities(q.fitted:solver_instance(), core.zeros(1, 1))
+  local size = known and math.log(2 * #ds + 1) or 1
   for _, j in ipairs(order) do
     local f = q.fitted
     if share[j] == 0 or share[j] == 1 then
       constant[#constant + 1] = tostring(ds.classes[j])
-      weights[j], constants[j] = core.zeros(f.weights:rows(), 1), core.matrix{ 2 * share[j] - 1 }
+      weights[j], constants[j] = core.zeros(f.weights:rows(), 1),
+        core.matrix{ (2 * share[j] - 1) * size }
     else
       if j ~= first then f = fit(fixed:clone(), of_label(ds, j)).fitted end
       weights[j], constants[j] = f.weights, f:constant()

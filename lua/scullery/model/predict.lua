@@ -244,6 +244,9 @@ function formats_of.labels(f, wanted)
   return { names = names, labels = named and f.classes or nil }
 end
 
+-- A column for each class, 1 where it is in the label set of the row.
+function formats_of.sets(f) return { names = texts_of(f.classes) } end
+
 -- With two classes, one column of scores is enough.
 function formats_of.scores(f)
   local names = f.classes and texts_of(f.classes) or value_names(f, "prediction")
@@ -296,9 +299,20 @@ local function format_for(f, wanted)
   return format
 end
 
+-- The label sets of a block of rows, n x classes: 1 where the set has the class.
+local function label_sets(p, X, level)
+  local place, made = {}, core.zeros(X:rows(), #p.fitted.classes)
+  for k, class in ipairs(p.fitted.classes) do place[class] = k end
+  for i, set in ipairs(conformal.label_sets(p, X, { level = level })) do
+    for _, class in ipairs(set) do made:set(i, place[class], 1) end
+  end
+  return made
+end
+
 -- Predictions of a block of rows: see Model:predict.
 local function predicted(f, X, wanted)
   local p = { fitted = f }
+  if wanted.kind == "sets" then return label_sets(p, X, wanted.level) end
   if wanted.std then
     return core.hcat(f:predict(core.source(X), wanted.kind),
       posterior.deviations(p, X, { std = true }, "predict"))
@@ -314,9 +328,9 @@ local function predicted(f, X, wanted)
 end
 
 --- predict.write(f, next_rows, wanted): writes the predictions of the model f for the rows of
---- next_rows() -> X, ids. wanted: kind = "labels", "scores" or "probabilities"; threshold = the
---- decision threshold (see threshold.lua), or nil; std = true, or level = that of an interval: also
---- deviations or bounds, of a regression; out = path, or nil for standard output;
+--- next_rows() -> X, ids. wanted: kind = "labels", "scores", "probabilities", or "sets" (of labels,
+--- at `level`); threshold = the decision threshold (see threshold.lua), or nil; std = true, or level
+--- = that of an interval: also deviations or bounds, of a regression; out = path, or nil for standard output;
 --- id = name of the column of ids; no_header, append, digits = of CSV (see scl_row_format);
 --- before_end = a function that is called before the file appears. Returns the number of rows.
 function predict.write(f, next_rows, wanted)
@@ -413,34 +427,49 @@ local function check_threshold(f, given)
   threshold.check(f, given.threshold)
 end
 
--- Raises an error if --std or --interval cannot be computed.
+-- Raises an error unless the model keeps, or the file --calibration gives, what the level of
+-- --interval or --label-sets needs.
+local function check_level(p, option, level, calibration)
+  if not (level > 0 and level < 1) then
+    fail("%s takes a probability between 0 and 1, and got %s", option, level)
+  end
+  if calibration then
+    local target = p.fitted.schema and p.fitted.schema.target
+    local path, format, _ <close> = predict.open(calibration, p.fitted, nil,
+      { target and target.name })
+    conformal.calibrate(p, predict.rows_with_targets(path, p.fitted, format, true),
+      "--calibration")
+  elseif not p.fitted.interval then
+    fail("%s: the model keeps nothing for it: fit it with p:fit(ds, { interval = \"folds\" }), or \z
+      give rows that it did not learn from, --calibration FILE", option)
+  end
+end
+
+-- Raises an error if --std, --interval or --label-sets cannot be computed.
 local function check_sure(p, given)
-  local option = given.std and "--std" or given.interval and "--interval"
-  if given.calibration and not given.interval then fail("--calibration goes with --interval") end
+  local asked = {}
+  for _, name in ipairs{ "std", "interval", "label_sets" } do
+    if given[name] then asked[#asked + 1] = "--" .. name:gsub("_", "-") end
+  end
+  local option = asked[1]
+  if given.calibration and not (given.interval or given.label_sets) then
+    fail("--calibration goes with --interval or --label-sets")
+  end
   if not option then return end
+  if asked[2] then fail("takes %s or %s, not both", option, asked[2]) end
   for _, other in ipairs{ "proba", "scores", "threshold" } do
     if given[other] then fail("%s is for predictions, and does not go with --%s", option, other) end
   end
-  if given.std and given.interval then fail("takes --std or --interval, not both") end
-  if p.fitted.task ~= "regression" then
-    fail("%s is for regressions, and this model predicts labels", option)
+  if given.label_sets and p.fitted.task ~= "classification" then
+    fail("--label-sets is for classifications, and this model predicts %s",
+      p.fitted.task == "multilabel" and "any number of labels" or "values: --interval")
+  elseif not given.label_sets and p.fitted.task ~= "regression" then
+    fail("%s is for regressions, and this model predicts labels%s", option,
+      given.interval and ": --label-sets" or "")
   end
   if given.std then posterior.of(p, "--std") end
-  if given.interval then
-    if not (given.interval > 0 and given.interval < 1) then
-      fail("--interval takes a probability between 0 and 1, and got %s", given.interval)
-    end
-    if given.calibration then
-      local target = p.fitted.schema and p.fitted.schema.target
-      local path, format, _ <close> = predict.open(given.calibration, p.fitted, nil,
-        { target and target.name })
-      conformal.calibrate(p, predict.rows_with_targets(path, p.fitted, format, true),
-        "--calibration")
-    elseif not p.fitted.interval then
-      fail("--interval: the model keeps nothing for intervals: fit it with p:fit(ds, { interval = \z
-        \"folds\" }), or give rows that it did not learn from, --calibration FILE")
-    end
-  end
+  local level = given.interval or given.label_sets
+  if level then check_level(p, option, level, given.calibration) end
 end
 
 local function run(given)
@@ -458,10 +487,11 @@ local function run(given)
   end
   local out = given.output ~= "-" and given.output or nil
   predict.write(p.fitted, predict.rows(path, p.fitted, format, given.id), { out = out,
-    id = given.id, threshold = given.threshold, std = given.std, level = given.interval,
+    id = given.id, threshold = given.threshold, std = given.std,
+    level = given.interval or given.label_sets,
     digits = given.digits, no_header = given.no_header, append = given.append,
     kind = given.proba and "probabilities" or given.scores and "scores"
-      or "labels",
+      or given.label_sets and "sets" or "labels",
     before_end = given.score and function()
       line = score_line(p, path, given.metric, format)
     end })

@@ -12,6 +12,7 @@ local options = require "scullery.base.options"
 local stages = require "scullery.compose.stages"
 local target_form = require "scullery.model.target_form"
 local text = require "scullery.compose.text"
+local warn = require "scullery.base.warn"
 local weights = require "scullery.model.weights"
 
 local LAYER = "random_features" -- the row stage of features that others follow
@@ -106,11 +107,27 @@ local function layer_of(features, i, rows)
     error(("pipeline: stage %d, features of %s: the features before take p with widths that are \z
       numbers, phi, T and seed alone"):format(i, tostring(features)), 5)
   end
-  local seed = features.seed
+  local seed = features.seed + (features.unseeded and 1 or 0)
   for _, stage in ipairs(features.unseeded and rows or {}) do
     if stage.kind == LAYER then seed = seed + 1 end
   end
   return stages.make(LAYER, { p = inst.p, phi = inst.phi, T = features.T, seed = seed })
+end
+
+-- Prints a line where features have the seed of features before them.
+local function tell_seeds(self)
+  local seen = {}
+  local function see(seed)
+    if seed and seen[seed] then
+      warn(("pipeline: features after features have the same seed, %s, and draw the same numbers: \z
+        give each its own"):format(options.show(seed)))
+    end
+    if seed then seen[seed] = true end
+  end
+  for _, stage in ipairs(self.rows) do
+    if stage.kind == LAYER then see(stage.given.seed or 0) end
+  end
+  if self.features and next(seen) then see(self.features.seed) end
 end
 
 -- Adds stage number i to its field: text, rows, features, after (row stages after the features),
@@ -152,6 +169,7 @@ local function build(given)
     if math.type(place) == "integer" then count = math.max(count, place) end
   end
   for i = 1, count do add_stage(self, i, given[i]) end
+  tell_seeds(self)
   if count == 0 then error("pipeline: takes at least one stage", 3) end
   return self
 end

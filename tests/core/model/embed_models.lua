@@ -69,6 +69,23 @@ for i, method in ipairs{ "loo", "folds", "split" } do
   write_matrix(name .. ".sure", sc.hcat(low, high, (select(2, p:predict(some, { std = "row" })))))
 end
 
+-- label sets of the level 0.8, 0 and 1, by scores and by the probabilities of a loss
+for method, solver in pairs{ folds = sc.solver.logistic{ lambda = 1e-3 },
+  split = sc.solver.ridge{ lambda = 1e-2 } } do
+  local p = sc.pipeline{ fourier, solver }:fit(three, { interval = method })
+  if method == "folds" then p:calibrate{ folds = 3 } end -- which does not count
+  p:save(("%s/sets_%s.safetensors"):format(folder, method))
+  local some, list = three.X:slice(1, 40), {}
+  for i, set in ipairs(p:label_sets(some, { level = 0.8 })) do
+    list[i] = { 0, 0, 0 }
+    for _, label in ipairs(set) do
+      for k, class in ipairs(p.classes) do list[i][k] = class == label and 1 or list[i][k] end
+    end
+  end
+  write_matrix("sets_" .. method .. ".rows", some)
+  write_matrix("sets_" .. method .. ".sets", sc.matrix(list))
+end
+
 -- of a table
 local csv = support.write(nil, "size,colour,y\n" .. ("1,red,a\n2,blue,b\n3,red,b\n"):rep(5))
 sc.pipeline{ sc.solver.ridge() }:fit(sc.data.csv(csv, { target = "y", quiet = true }))

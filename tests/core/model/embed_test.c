@@ -151,6 +151,41 @@ static void test_how_sure(void) {
   scl_predictor_close(r);
 }
 
+/* Label sets are those of Lua. */
+static void test_label_sets(void) {
+  static const char *const methods[] = {"sets_folds", "sets_split"};
+  for (size_t m = 0; m < 2; m++) {
+    const table rows = read_table(methods[m], ".rows"), wanted = read_table(methods[m], ".sets");
+    scl_predictor *p = load(methods[m]);
+    double sets[120], sizes = 0;
+    scl_error error = {0};
+    expect(scl_predictor_has_label_sets(p) && !scl_predictor_has_intervals(p), methods[m], "has");
+    expect(scl_predictor_label_sets(p, 0.8, SCL_DTYPE_FLOAT64, rows.numbers, 40, 0, sets, 0,
+                                    &error) == SCL_STATUS_OK,
+           methods[m], error.message);
+    for (size_t i = 0; i < 120; i++) {
+      expect(sets[i] == wanted.numbers[i], methods[m], "sets differ");
+      sizes += sets[i];
+    }
+    expect(sizes > 0 && sizes < 120, methods[m], "sets of all or none");
+    expect(scl_predictor_label_sets(p, 0.9999, SCL_DTYPE_FLOAT64, rows.numbers, 40, 0, sets, 0,
+                                    &error) == SCL_STATUS_BAD_OPTION,
+           methods[m], error.message);
+    expect(scl_predictor_label_sets(p, 1.5, SCL_DTYPE_FLOAT64, rows.numbers, 40, 0, sets, 0,
+                                    &error) == SCL_STATUS_BAD_OPTION,
+           methods[m], error.message);
+    scl_predictor_close(p);
+    free(rows.numbers);
+    free(wanted.numbers);
+  }
+  scl_predictor *r = load("regression");
+  double out[1];
+  expect(scl_predictor_label_sets(r, 0.5, SCL_DTYPE_FLOAT64, out, 1, 0, out, 0, NULL) ==
+             SCL_STATUS_UNSUPPORTED,
+         "a regression", "accepted");
+  scl_predictor_close(r);
+}
+
 /* ------------------------------------------------------------ threads */
 
 typedef struct work {
@@ -477,6 +512,7 @@ int main(void) {
   test_strides_and_types();
   test_what_a_model_says();
   test_how_sure();
+  test_label_sets();
   test_misuse();
   test_misuse_of_fields();
   test_null();

@@ -283,6 +283,31 @@ function TestTheCommand()
   end)
 end
 
+-- The sets of labels, a column for each class.
+function TestTheCommandOfLabelSets()
+  support.in_folder(function(folder)
+    local path, csv, train = folder .. "/m.safetensors", folder .. "/rows.csv", {}
+    for i = 1, X:rows() do train[i] = y:get(i, 1) > 0 and "up" or "down" end
+    local p = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }
+      :fit(X, train, { interval = "folds" })
+    p:save(path)
+    at:save(csv)
+    local status, out = support.scullery(("predict %s %s --label-sets 0.8"):format(path, csv))
+    local text = "down,up\n"
+    for _, set in ipairs(p:label_sets(at, { level = 0.8 })) do
+      local has = {}
+      for _, label in ipairs(set) do has[label] = true end
+      text = text .. ("%d,%d\n"):format(has.down and 1 or 0, has.up and 1 or 0)
+    end
+    lu.assertEquals({ status, out }, { 0, text })
+    for given, words in pairs{ ["--label-sets 1"] = "between 0 and 1",
+      ["--interval 0.9"] = "--label-sets", ["--label-sets 0.9 --proba"] = "--proba" } do
+      local _, _, err = support.scullery(("predict %s %s %s"):format(path, csv, given))
+      lu.assertStrContains(err, words)
+    end
+  end)
+end
+
 function TestSentences()
   local p = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }:fit(X, y,
     { interval = "split" })
