@@ -9,9 +9,9 @@ local fail = require "scullery.base.fail"
 local instantiation = require "scullery.compose.instantiation"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
-local pipeline = require "scullery.model.pipeline"
 local posterior = require "scullery.model.posterior"
 local progress = require "scullery.base.progress"
+local recipe = require "scullery.model.recipe"
 local text_table = require "scullery.base.text_table"
 
 local optimize = {}
@@ -104,7 +104,7 @@ end
 
 -- The pipeline of the model; sigma and lambda: numbers, or values to choose from.
 local function model_of(o, sigma, lambda)
-  return pipeline.new{
+  return recipe.new{
     instantiation.default_features({ sigma = sigma }, { form = "pair" },
       { T = o.T, seed = o.seed }),
     component.group("solver")[SOLVER]{ lambda = lambda, intercept = false } }

@@ -163,4 +163,13 @@ function TestSentences()
   lu.assertEquals(l:predict(X):column(2):mean(), 1)
 end
 
+-- A label that no row has is as likely as half a row among all.
+function TestALabelOfNoRow()
+  local p = sc.pipeline{ sc.solver.logistic{ lambda = 1e-2 } }:fit(sc.dataset{ X = X, y = lists,
+    task = "multilabel", classes = { "art", "food", "news", "sport" } })
+  local food = p:probabilities(X):column(2)
+  lu.assertAlmostEquals(food:get(1, 1), 0.5 / (n + 1), 1e-12)
+  lu.assertEquals(p:predict(X):column(2):sum(), 0)
+end
+
 os.exit(lu.LuaUnit.run(), true)

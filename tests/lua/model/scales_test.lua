@@ -59,6 +59,22 @@ function TestWhatIsLearnt()
   lu.assertEquals(q.features.parts[3].scale, found[3])
 end
 
+-- Widths that were far too small are learnt as well, those of "median" from what it gives.
+function TestWidths()
+  local function of(column, given)
+    return sc.features{ p = sc.sampler.gaussian(given), phi = sc.nonlinearity.fourier(), T = 20,
+      seed = column, of = { column } }
+  end
+  local p = sc.pipeline{ of(1, { sigma = 0.2 }) + of(2, { gamma = "median" }),
+    sc.solver.ridge{ lambda = 1e-3 } }
+  local _, without = p:learn_scales(ds, { steps = 15 })
+  local q, found = p:learn_scales(ds, { steps = 15, widths = true })
+  lu.assertTrue(found.loss < 0.7 * without.loss, found.loss / without.loss)
+  lu.assertTrue(found.widths[1] > 0.4)
+  lu.assertEquals(q.features.parts[1].inst.p.given.sigma, found.widths[1])
+  lu.assertEquals(q.features.parts[2].inst.p.given.gamma, found.widths[2])
+end
+
 -- Targets that are learnt as logarithms are those of the error.
 function TestForm()
   local log = sc.pipeline{ part(1, 20) + part(2, 30, 0.5) + part(3, 20),

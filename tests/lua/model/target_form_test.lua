@@ -155,6 +155,10 @@ function TestTargetForm:test_quantiles_of_a_stream_are_those_of_rows_in_memory()
     end
     lu.assertAlmostEquals((b:score(ds, { metric = "pinball" })), sum, 1e-12)
   end
+  local one = sc.pipeline{ sc.solver.quantile{ tau = 0.9, lambda = 1e-2 } }:fit(ds)
+  local own, stderr = one:score(ds, { metric = "pinball" })
+  lu.assertEquals({ own, stderr }, { one:score(ds, { metric = sc.metric.pinball{ tau = 0.9 } }) })
+  lu.assertNotEquals(own, (one:score(ds, { metric = sc.metric.pinball{ tau = 0.5 } })))
 end
 
 function TestTargetForm:test_a_search_of_a_stream_with_computed_columns_is_that_of_the_rows()
