@@ -107,11 +107,11 @@ local function by_outputs(self, solver)
   if not (self.component and solver) then return nil end
   local own = core.settings(component.instance(self.component))
   for name, value in pairs(core.settings(component.instance(solver))) do
-    local values = type(own[name]) == "number" and self.component.given[name] == nil
+    local list_of = type(own[name]) == "number" and self.component.given[name] == nil
       and listed(solver, name, value)
-    if values then
+    if list_of then
       local list = {}
-      for j, one in ipairs(values) do
+      for j, one in ipairs(list_of) do
         list[j] = of_component(component.with(self.component, name, one))
       end
       return list

@@ -271,7 +271,8 @@ local function run(o)
     end
   end
   local best = known.trace[known.best]
-  return setmetatable({ x = best.x, value = best.value, trace = known.trace, rounds = #known.trace,
+  return setmetatable({ x = best.x, value = best.value, trace = known.trace,
+    rounds = #known.trace,
     method = o.method, maximize = o.maximize, sides = sides }, Result)
 end
 
@@ -290,8 +291,8 @@ local rules = options.declare("optimize", {
 })
 
 --- sc.optimize{ f =, box = { { low, high }, ... }, rounds =, initial =, T = 300, maximize = false,
---- method = "thompson" | "random", seed = 0, enough = }: the least value of an expensive function in `rounds`
---- calls of it, by Bayesian optimisation.
+--- method = "thompson" | "random", seed = 0, enough = }: the least value of an
+--- expensive function in `rounds` calls of it, by Bayesian optimisation.
 ---
 --- f(x) takes a point and gives a number. box: the sides, as a list (x is then a list of numbers),
 --- or with names, box = { rate = { 1e-4, 1, log = true }, depth = { 1, 9, integer = true } } (x is

@@ -467,7 +467,7 @@ end
 Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 
 --- p:search(ds, { folds = 5, holdout =, seed = 0, method =, draws =, rule =, score =, stages =,
---- each =, outer =, progress = }): cross-validation over all options and stages marked by sc.choose.
+--- each =, outer =, progress = }): cross-validation over all options and stages that are sc.choose.
 --- Returns a new pipeline with the best options, fitted to all rows, with .choice (option -> value)
 --- and .table (a row for each cell: choice, mean, stderr, folds = the scores of the folds,
 --- unconverged = fits that did not converge).

@@ -329,10 +329,11 @@ end
 
 --- predict.write(f, next_rows, wanted): writes the predictions of the model f for the rows of
 --- next_rows() -> X, ids. wanted: kind = "labels", "scores", "probabilities", or "sets" (of labels,
---- at `level`); threshold = the decision threshold (see threshold.lua), or nil; std = true, or level
---- = that of an interval: also deviations or bounds, of a regression; out = path, or nil for standard output;
---- id = name of the column of ids; no_header, append, digits = of CSV (see scl_row_format);
---- before_end = a function that is called before the file appears. Returns the number of rows.
+--- at `level`); threshold = the decision threshold (see threshold.lua), or nil; std = true, or
+--- level = that of an interval: also deviations or bounds, of a regression; out = path, or nil for
+--- standard output; id = name of the column of ids; no_header, append, digits = of CSV (see
+--- scl_row_format); before_end = a function that is called before the file appears. Returns the
+--- number of rows.
 function predict.write(f, next_rows, wanted)
   local format = format_for(f, wanted)
   -- whole blocks of the engine: each row has the same bits as if all rows were in memory

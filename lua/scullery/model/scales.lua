@@ -21,7 +21,8 @@ local Pipeline, scales = recipe.class, {}
 
 local rules = options.declare("pipeline:learn_scales", {
   steps = { type = "integer", low = 1, default = 30 },
-  rows = { type = "integer", low = 10, default = 1000 }, widths = { type = "boolean" }, seed = { type = "integer", default = 0 } })
+  rows = { type = "integer", low = 10, default = 1000 }, widths = { type = "boolean" },
+  seed = { type = "integer", default = 0 } })
 
 -- The number of features of each part, on the rows of ds.
 local function sizes_of(p, ds)

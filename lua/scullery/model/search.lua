@@ -416,7 +416,9 @@ local function run_whole(self, data, o, refuse)
   dataset.check_seen(coded)
   sort_cells(cells)
   cells.place, cells.rule = choose_place(cells, o.rule, simplicity(runs)), o.rule
-  if not o.draws and o.method == "grid" then search_table.find_edge(cells, cells[best_place(cells)]) end
+  if not o.draws and o.method == "grid" then
+    search_table.find_edge(cells, cells[best_place(cells)])
+  end
   local done, result = pcall(refit, learnt, source, cells.best, kept, stored)
   if not done then stop(result, cells, planned) end
   if column then
@@ -454,8 +456,8 @@ end
 function search.planned(self, ds, given)
   local o = options.check("pipeline:plan", given, rules, 0)
   if o.method ~= "grid" then
-    error(("pipeline:plan: plans the whole grid, and method = \"%s\" chooses cells by the scores of \z
-      others"):format(o.method), 0)
+    error(("pipeline:plan: plans the whole grid, and method = \"%s\" chooses cells by the scores \z
+      of others"):format(o.method), 0)
   end
   if o.holdout and given.folds then
     error("pipeline:plan: 'holdout' and 'folds' are two ways to judge: give one of them", 0)

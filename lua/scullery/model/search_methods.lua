@@ -22,7 +22,8 @@ local search_methods = { grid = search_runs.run_all }
 -- parameters, which grow as the square root of the rows (Rudi and Rosasco 2017), and the share of
 -- all cells that stay. A grid of c cells takes c/256 + c/32 + 0.15 c fits in units of a fit with
 -- all rows and parameters, whose work grows as rows times parameters squared: less than a fifth.
-local ROUNDS = { { rows = 1 / 16, T = 1 / 4, stay = 0.5 }, { rows = 1 / 4, T = 1 / 2, stay = 0.15 } }
+local ROUNDS = { { rows = 1 / 16, T = 1 / 4, stay = 0.5 },
+  { rows = 1 / 4, T = 1 / 2, stay = 0.15 } }
 local LEAST_ROWS, LEAST_T = 200, 100
 
 -- T in a round with so many rows; more landmarks than rows cannot be drawn.

@@ -53,8 +53,9 @@ local function shared_tables(runs)
   return families
 end
 
---- search_runs.group(runs): reorders the runs: those that differ only in the solver are neighbours, and those that differ in
---- T follow each other, the largest T first, because the others use its sums over the rows.
+--- search_runs.group(runs): reorders the runs: those that differ only in the solver are neighbours,
+--- and those that differ in T follow each other, the largest T first, because the others use its
+--- sums over the rows.
 function search_runs.group(runs)
   for _, family in pairs(shared_tables(runs)) do
     local first = family[1].index
