@@ -36,7 +36,7 @@ export SOURCE_DATE_EPOCH
 
 # ------------------------------------------------------------ the files, to the folder $1
 
-# The objects name no folder of this machine.
+# The objects and their paths to libraries name no folder of this machine.
 make_all() {
   local to=$1 name=scullery-$version
   local tree=$to/$name
@@ -46,7 +46,7 @@ make_all() {
 
   say "$to: Debian package"
   CFLAGS="-ffile-prefix-map=$to=." CXXFLAGS="-ffile-prefix-map=$to=." \
-    cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
+    cmake -S "$tree" -B "$tree/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON >/dev/null
   cmake --build "$tree/build" --target product | tail -n 1
   (cd "$to" && cpack --config "$tree/build/CPackConfig.cmake" -G DEB -B "$to/deb" >cpack.log 2>&1) || { cat "$to/cpack.log"; die "no Debian package"; }
   cp "$to"/deb/*.deb "$to/files"
