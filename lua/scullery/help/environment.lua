@@ -23,6 +23,6 @@ return {
   { "XDG_STATE_HOME", "a full path",
     "the history of the prompt is in its folder scullery; default: ~/.local/state" },
   { "PAGER", "a command of the shell",
-    "shows help that is taller than the terminal; default: none" },
+    "shows help that is taller than the terminal; default: less; empty: none" },
   { "NO_COLOR", "anything", "no colours" },
 }

@@ -512,14 +512,15 @@ end
 
 local function bold(heading) return "\27[1m" .. heading .. "\27[0m" end
 
+--- help.columns: the width of help where no terminal shows it; nil: as it is written.
+
 --- help.painted(text[, colour]): a text of help with bold headings if colour is true (default: if
 --- the terminal has colours), folded to the width of the terminal.
 function help.painted(text, colour)
   local terminal = core.terminal()
   text = shown(text)
-  if terminal.output then
-    text = require("scullery.help.folding").fold(text, terminal.columns - 1)
-  end
+  local columns = help.columns or terminal.output and terminal.columns - 1
+  if columns then text = require("scullery.help.folding").fold(text, columns) end
   if colour == nil then colour = terminal.colour end
   if not colour then return text end
   text = text:gsub("^[^\n:]+:", bold, 1)
@@ -541,10 +542,10 @@ local function page(text, pager)
 end
 
 --- help.show(text): prints a text of help, painted; on a terminal that it does not fit on, by the
---- program that the environment variable PAGER names.
+--- program that the environment variable PAGER names, or by less.
 function help.show(text)
   local painted, terminal = help.painted(text), core.terminal()
-  local pager = os.getenv "PAGER"
+  local pager = os.getenv "PAGER" or os.getenv "TERM" ~= "dumb" and "less 2>/dev/null"
   local lines = select(2, painted:gsub("\n", "\n")) + 1
   local long = terminal.output and pager and pager ~= "" and lines >= terminal.rows
   if not (long and page(painted, pager)) then print(painted) end

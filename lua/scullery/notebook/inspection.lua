@@ -41,11 +41,14 @@ local function text_of(path)
   return help.text(value)
 end
 
+local COLUMNS = 70 -- of the window in which JupyterLab shows it
+
 --- inspection.text(text, at): help for the name under the cursor, which is after byte `at`, or else
 --- for the function or component whose brackets enclose it; nil if there is none.
 function inspection.text(text, at)
   at = math.max(0, math.min(at, #text))
-  return text_of(path_around(text, at)) or text_of(path_before_bracket(text, at))
+  local found = text_of(path_around(text, at)) or text_of(path_before_bracket(text, at))
+  return found and require("scullery.help.folding").fold(found, COLUMNS)
 end
 
 return inspection

@@ -7,7 +7,7 @@ local valid = require("scullery.base.text").valid
 
 local rich = {}
 
-local WIDTH = 79 -- columns of a cell's output
+rich.WIDTH = 79 -- columns of a cell's output
 local MOST_PICTURE, MOST_MESSAGE = 4000000, 10000 -- bytes
 
 --- rich.utf8(text): the text for JSON: bytes that are not UTF-8 as U+FFFD, zero bytes as U+2400.
@@ -51,7 +51,7 @@ end
 --- rich.figure(figure): its picture in Unicode and, where there is gnuplot, as SVG and as PNG,
 --- which is what a notebook that is not trusted shows.
 function rich.figure(figure)
-  local text, svg = figure:text{ width = WIDTH }, figure:svg()
+  local text, svg = figure:text{ width = rich.WIDTH }, figure:svg()
   if svg and #svg > MOST_PICTURE then svg = nil end
   return { ["text/plain"] = rich.utf8(text), ["image/svg+xml"] = svg and rich.utf8(svg) or nil,
     ["image/png"] = svg and png_of(figure) or nil }
@@ -61,7 +61,7 @@ end
 --- prompt, and as HTML where a table is in it; a single figure as its picture.
 function rich.result(values)
   if values.n == 1 and figures.is(values[1]) then return rich.figure(values[1]) end
-  local text, tables = html.with_tables(display.values, values, { width = WIDTH })
+  local text, tables = html.with_tables(display.values, values, { width = rich.WIDTH })
   local page
   if values.n == 1 then page = html.of_value(values[1], text) or html.of_text(text, tables) end
   return { ["text/plain"] = rich.utf8(text), ["text/html"] = page and rich.utf8(page) or nil }

@@ -46,6 +46,7 @@ end
 function server.start(send)
   local state = { session = require("scullery.prompt.session").new{ environment = _G } }
   local current
+  require("scullery.help").columns = rich.WIDTH
 
   local function reply(answer)
     answer.id, answer.event = current, answer.event or "done"

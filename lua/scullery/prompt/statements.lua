@@ -59,13 +59,14 @@ local function without_first(chunk)
   return chunk and function(...) return rest(chunk(...)) end
 end
 
--- The text with GIVING before its last statement, where that is an expression on lines of its
--- own; nil otherwise. A line that begins with a bracket or a quote may go on with the line before.
+-- The text with GIVING before its last statement, where that is an expression on lines of its own
+-- or behind a semicolon; nil otherwise. A line that begins with a bracket or a quote may go on with
+-- the line before.
 local MOST_TRIED = 100
 local function with_last_returned(text, compile)
   local starts, depth, line_end = {}, 0, 0
   for _, token in ipairs(tokens.code(text)) do
-    local begins = depth == 0 and text:sub(line_end, token.first):find("\n", 1, true)
+    local begins = depth == 0 and text:sub(math.max(1, line_end - 1), token.first):find "[;\n]"
     if begins and (token.kind == "name" or token.kind == "number"
       or token.text == "not" or token.text == "#") then
       starts[#starts + 1] = token.first

@@ -81,6 +81,8 @@ function TestRun:test_expressions_give_values_and_statements_act()
   lu.assertEquals(values "= x", 5)
   lu.assertEquals(values "=x", 5)
   lu.assertEquals(values "return x", 5)
+  lu.assertEquals(values "x = 6; x + 1", 7)
+  lu.assertEquals(values "local z = { ';' }; #z", 1)
   lu.assertEquals(select("#", values "-- nothing"), 0)
   lu.assertEquals(select("#", values ""), 0)
 end
