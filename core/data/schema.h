@@ -69,7 +69,8 @@ typedef enum scl_note_kind {
   SCL_NOTE_EXTRA = 0, /* a column that the schema does not know was passed over */
   SCL_NOTE_UNKNOWN,   /* categories that the schema does not know: all columns of X are 0 */
   SCL_NOTE_FILLED,    /* missing numbers that were filled in */
-  SCL_NOTE_LARGE      /* whole numbers beyond 2^53, which are rounded */
+  SCL_NOTE_LARGE,     /* whole numbers beyond 2^53, which are rounded */
+  SCL_NOTE_DROPPED    /* rows left out because a number is missing; of no column */
 } scl_note_kind;
 
 typedef struct scl_note {

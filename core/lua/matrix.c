@@ -107,6 +107,8 @@ size_t scl_lua_check_place(lua_State *L, int place, size_t count, const char *wh
                (LUAI_UACINT)count);
   const char *text = luaL_tolstring(L, place, NULL);
   if (count == 0) luaL_error(L, "%s %s is outside: there are no %ss", what, text, what);
+  if (count == 1 && strcmp(what, "row") == 0) /* X[i][j] of a language of lists */
+    luaL_error(L, "row %s is outside: there is one row (a number: X:get(i, j))", text);
   luaL_error(L, "%s %s is outside: there are %ss 1 to %I", what, text, what, (LUAI_UACINT)count);
   return 0;
 }

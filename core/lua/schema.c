@@ -60,7 +60,7 @@ void scl_lua_push_schema(lua_State *L, const scl_schema *schema) {
 }
 
 void scl_lua_push_notes(lua_State *L, const scl_note *notes, size_t count) {
-  static const char *const whats[] = {"extra", "unknown", "filled", "large"};
+  static const char *const whats[] = {"extra", "unknown", "filled", "large", "dropped"};
   lua_createtable(L, (int)count, 0);
   for (size_t i = 0; i < count; i++) {
     const scl_note *note = &notes[i];

@@ -173,7 +173,7 @@ static void add_note(scl_note *notes, size_t *count, scl_note_kind kind, const c
 
 scl_status csv_notes(const csv_schema *schema, scl_note **notes, size_t *count, scl_error *error) {
   *count = 0;
-  *notes = scl_allocate_array(2 * schema->columns + 1, sizeof **notes);
+  *notes = scl_allocate_array(2 * schema->columns + 2, sizeof **notes);
   if (*notes == NULL) return scl_fail_memory(error, schema->columns * sizeof **notes, "notes");
   for (size_t j = 0; j < schema->columns; j++) {
     const csv_column *column = &schema->column[j];
@@ -190,5 +190,6 @@ scl_status csv_notes(const csv_schema *schema, scl_note **notes, size_t *count, 
     if (!column->categorical && column->large > 0 && !column->skipped)
       add_note(*notes, count, SCL_NOTE_LARGE, column->name, column->large);
   }
+  if (schema->dropped > 0) add_note(*notes, count, SCL_NOTE_DROPPED, "", schema->dropped);
   return SCL_STATUS_OK;
 }

@@ -201,7 +201,9 @@ scl_status csv_settle_missing(csv_schema *schema, const csv_lines *l, bool all, 
   size_t first_rows;
   (void)end_of_file(l, 0, &first_rows);
   if (means == SCL_MISSING_ROW) {
+    const size_t rows = x->rows;
     drop_from_files(schema, l, file_rows, x, y);
+    schema->dropped += rows - x->rows;
     first_rows = file_rows == NULL ? x->rows : file_rows[0];
   }
   if (all && schema->options->like == NULL && means != SCL_MISSING_ERROR)

@@ -184,6 +184,7 @@ typedef struct csv_unknown {
 
 typedef struct csv_schema {
   const scl_csv_options *options;
+  size_t dropped; /* rows, by SCL_MISSING_ROW */
   const char *const *paths;
   csv_missing missing;
   char separator;

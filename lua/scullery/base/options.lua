@@ -159,7 +159,8 @@ end
 -- Raises an error unless the options follow the rules.
 local function refuse_wrong(title, given, rules)
   local made, names, values, words = declare(rules), {}, {}, {}
-  if given ~= nil and type(given) ~= "table" then
+  local object = type(given) == "table" and getmetatable(given)
+  if given ~= nil and (type(given) ~= "table" or object) then
     error(("%s: takes a table of named options, and got %s"):format(title, options.show(given)), 0)
   end
   for name, value in next, given or {} do
@@ -218,14 +219,31 @@ function options.are_options(value)
   return type(value) == "table" and not getmetatable(value) and #value == 0
 end
 
+-- The options, each under the name that the rules have where it was given by another one.
+local function by_own_names(given, rules)
+  if type(given) ~= "table" or getmetatable(given) then return given end
+  local copy = {}
+  for key, value in next, given do copy[key] = value end
+  for name, rule in pairs(rules) do
+    for _, other in ipairs(rule.also or {}) do
+      if not rules[other] and given[name] == nil and given[other] ~= nil then
+        copy[name], copy[other] = given[other], nil
+      end
+    end
+  end
+  return copy
+end
+
 --- options.check(title, given, rules[, level]): a new table of the given values and the defaults.
 --- rules[name] = {type = "number" | "integer" | "string" | "boolean" | "table" | "any", default =,
 --- low =, high =, above =, choices =, test =, takes =, words = a function that lists words for
---- completion, required =, searchable = true if the value may be an sc.choose{}}. An error names
---- the function, the option, the value, the valid values and the nearest name. level: as in
---- error(), counted from the caller (2: the caller of the caller; 0: no position).
+--- completion, required =, searchable = true if the value may be an sc.choose{}, also = other
+--- names of the option}. An error names the function, the option, the value, the valid values and
+--- the nearest name. level: as in error(), counted from the caller (2: the caller of the caller; 0:
+--- no position).
 function options.check(title, given, rules, level)
   local result = {}
+  given = by_own_names(given, rules)
   local ok, message = pcall(refuse_wrong, title, given, rules)
   if not ok then
     if type(message) ~= "string" then error(message, 0) end -- an error object of the script

@@ -377,7 +377,8 @@ function derive.add(result, derived, given)
   local raw = raw_columns(result.schema, result.X:cols())
   result.X = joined(result.X, raw, made, given)
   describe(result, raw, list, given)
-  keep_rows(result, left, n)
+  local rows = keep_rows(result, left, n)
+  if rows then notes[#notes + 1] = { what = "dropped", count = n - #rows } end
   return notes
 end
 

@@ -49,8 +49,7 @@ local function guess_rows(o)
   if o.task or o.classes or o.targets ~= 1 then
     return o.task or o.classes and "classification" or "regression", o.classes
   end
-  local read, _, y = options.attempt(o.read, 1, math.min(o.n, LOOK))
-  if not read then return "regression" end -- the first pass says what is wrong
+  local _, y = o.read(1, math.min(o.n, LOOK))
   if targets.are_texts(y) then
     local _, classes = targets.read(y)
     if o.n > LOOK and type(y[1]) == "string" then

@@ -87,20 +87,24 @@ local note_sentences = {
 }
 
 --- schema.notes(notes): sentences for the user about a reader's notes. A note: { what = "extra" |
---- "unknown" | "filled" | "large", column, count (of rows), example (an unknown text), value (the
---- number that fills) }.
+--- "unknown" | "filled" | "large" | "dropped", column, count (of rows), example (an unknown text),
+--- value (the number that fills) }.
 function schema.notes(notes)
-  local items, lines = { extra = {}, unknown = {}, filled = {}, large = {} }, {}
+  local items, lines, dropped = { extra = {}, unknown = {}, filled = {}, large = {} }, {}, 0
   for _, note in ipairs(notes) do
     local text = note.column
-    if note.what ~= "extra" then
+    if note.what ~= "extra" and note.what ~= "dropped" then
       local more = note.what == "unknown" and (", such as '%s'"):format(note.example)
         or note.what == "filled" and (", by %.6g"):format(note.value) or ""
       text = ("%s (%s%s)"):format(text, number_of(note.count, "row"), more)
     end
-    table.insert(items[note.what], text)
+    if note.what == "dropped" then dropped = dropped + note.count
+    else table.insert(items[note.what], text) end
   end
   for _, one in ipairs(note_sentences) do add(lines, one[2], items[one[1]]) end
+  if dropped > 0 then
+    lines[#lines + 1] = number_of(dropped, "row") .. " left out, as a number is missing"
+  end
   return lines
 end
 

@@ -71,8 +71,9 @@ local function names_of_all()
   return names
 end
 
---- criteria.rule: the option `score` of a search or a cross-validation.
-criteria.rule = { test = is_form, words = names_of_all,
+--- criteria.rule: the option `score` of a search or a cross-validation, or `metric` of a score; each
+--- takes the other's name too.
+criteria.rule = { also = { "metric", "score" }, test = is_form, words = names_of_all,
   takes = "the name of a metric, a function of predictions and truth, sc.metric.NAME{...}, or a \z
     list of one of them with its options" }
 
@@ -131,6 +132,11 @@ local function mean_by_output(list, said, truth)
   return sum / #list
 end
 
+-- What scikit-learn calls metrics that have another name here, without the "neg_" of losses.
+local familiar = { average_precision = "pr_auc", roc_auc = "auc", mean_squared_error = "mse",
+  root_mean_squared_error = "rmse", mean_absolute_error = "mae", brier_score = "brier",
+  matthews_corrcoef = "mcc", top_k_accuracy = "top_k" }
+
 -- The criterion of a metric with the options `given`. With options, the engine's counts do not
 -- suffice, and the metric is computed from labels.
 local function by_name(name, given, option)
@@ -138,9 +144,10 @@ local function by_name(name, given, option)
   if not known and plugged.facts(name) then
     return of_component(component.group "metric"[name](given))
   elseif not known then
-    local names = names_of_all()
+    local names, here = names_of_all(), familiar[(name:gsub("^neg_", ""))]
     fail("option '%s' got %s%s; it takes %s, or a function", option, options.show(name),
-      objects.suggestion(name, names), table.concat(names, ", "))
+      here and (" (here it is '%s')"):format(here) or objects.suggestion(name, names),
+      table.concat(names, ", "))
   end
   local self = setmetatable({ name = name, given = given }, Criterion)
   for key, value in pairs(known) do self[key] = value end

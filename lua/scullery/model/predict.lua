@@ -100,16 +100,17 @@ local function finite_rows(path, blocks)
 end
 
 -- The rows of a CSV file whose computed columns depend on other rows (lag): the file is read whole,
--- and returned as one block. With `id` it is read a second time for the texts of that column.
+-- and returned as one block. Where the model learnt without rows that lack a number, such as the
+-- first ones of a lag, these are filled in by medians, which a line says: each row gets its value. With `id` it is read a second time for the texts of that column.
 local function whole_rows(path, f, id)
   if path == "-" then
     fail("a computed column of the model depends on other rows (lag), so that the file is read \z
       more than once, and the standard input can be read only once")
   end
   local target, ids = derive.takes_target(f.schema) and f.schema.target.name or false, nil
-  local read, found = options.attempt(data.csv, path, { like = f.schema, quiet = true,
-    missing_values = f.schema.missing_values == "median" and "median" or "error",
-    target = target })
+  local rule = f.schema.missing_values
+  local read, found = options.attempt(data.csv, path, { like = f.schema, quiet = rule ~= "row",
+    missing_values = rule == "row" and "median" or rule, target = target })
   if not read then
     local said = options.plain(found)
     if target and said:find("option 'target'", 1, true) then
