@@ -71,8 +71,8 @@ local function names_of_all()
   return names
 end
 
---- criteria.rule: the option `score` of a search or a cross-validation, or `metric` of a score; each
---- takes the other's name too.
+--- criteria.rule: the option `score` of a search or a cross-validation, or `metric` of a score,
+--- which goes by both names.
 criteria.rule = { also = { "metric", "score" }, test = is_form, words = names_of_all,
   takes = "the name of a metric, a function of predictions and truth, sc.metric.NAME{...}, or a \z
     list of one of them with its options" }
