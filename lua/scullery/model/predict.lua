@@ -99,9 +99,10 @@ local function finite_rows(path, blocks)
   end
 end
 
--- The rows of a CSV file whose computed columns depend on other rows (lag): the file is read whole,
--- and returned as one block. Where the model learnt without rows that lack a number, such as the
--- first ones of a lag, these are filled in by medians, which a line says: each row gets its value. With `id` it is read a second time for the texts of that column.
+-- The rows of a CSV file whose computed columns depend on other rows (lag): the file is read
+-- whole, and returned as one block. Where the model learnt without rows that lack a number, such
+-- as the first ones of a lag, these are filled in by medians, which a line says: each row gets
+-- its value. With `id` it is read a second time for the texts of that column.
 local function whole_rows(path, f, id)
   if path == "-" then
     fail("a computed column of the model depends on other rows (lag), so that the file is read \z
