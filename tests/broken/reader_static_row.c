@@ -1,6 +1,6 @@
 /* The number of the next row is one for all files. */
 // caught by: rows fail
-// says: while it is open twice
+// says: opened second
 #include "reader.h"
 static uint32_t next;
 static scl_status wrong_open(const void *self, const scl_reader_file *file, void **opened,
