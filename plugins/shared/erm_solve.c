@@ -29,6 +29,11 @@ scl_status erm_create(void *instance, scl_error *error) {
   erm *self = instance;
   const scl_host *host = self->base.host;
   const bool sparse = self->penalty != ERM_L2;
+  if (self->method >= ERM_DUAL && self->formula != NULL && self->formula->proximal == NULL)
+    return host->fail(error, SCL_STATUS_BAD_OPTION,
+                      "method = \"%s\" needs a proximal step, which this solver does not have: "
+                      "sc.solver.erm{ loss = } takes the same loss with it",
+                      self->method == ERM_DUAL ? "dual" : "sgd");
   if (self->method == ERM_DUAL && !(self->lambda > 0))
     return host->fail(error, SCL_STATUS_BAD_OPTION, "method = \"dual\" needs lambda above 0");
   if (sparse && self->method != ERM_AUTO && self->method != ERM_PROXIMAL)
@@ -207,8 +212,8 @@ static scl_status erm_smooth(erm_machine *m, erm_method method, scl_error *error
 }
 
 /* m->risk.slopes = the slopes of the loss at m->scores, without weights: a dual point. With kinks,
- * and by dual coordinates, the multipliers, where the conjugate is finite; it is not where they leave its domain by
- * rounding. */
+ * and by dual coordinates, the multipliers, where the conjugate is finite; it is not where they
+ * leave its domain by rounding. */
 static scl_status erm_dual_point(erm_machine *m, scl_error *error) {
   const scl_loss_service *service = m->loss->service;
   const size_t nc = m->risk.scores;
