@@ -204,8 +204,9 @@ const void *erm_ability(const void *instance, const char *id);
       SCL_WORD(                                                                                    \
           erm, method, "auto|newton|lbfgs|proximal|dual|sgd", "auto",                              \
           "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; "     \
-          "dual: dual coordinates, for lambda n not far below ||phi||^2; sgd: random rows; "       \
-          "auto: newton up to D = 1000 where the loss allows it, else dual or lbfgs"),             \
+          "dual: dual coordinates, for lambda n not far below ||phi||^2; sgd: random rows (both "  \
+          "for losses with a proximal step); auto: newton up to D = 1000 where the loss allows "   \
+          "it, else dual or lbfgs"),                                                               \
       SOLVER_TOLERANCE(erm, "1e-5",                                                                \
                        "gradient norm relative to the one at a = 0; for losses with kinks also "   \
                        "the part of the objective above the dual's"),                              \

@@ -9,22 +9,25 @@
  *   v_i <- (f_i + q v_i - p)/q,    a subgradient of l at p.
  *
  * The constraint is met by the method of multipliers: b = c - r sum_i p_i v_i, and c <- b after
- * each pass. As v_i is a subgradient at p_i, the
- * objective is at most
+ * each pass. As v_i is a subgradient at p_i, the objective is at most
  *
  *   sum_i p_i ( l(f_i) - l(p_i) - v_i (f_i - p_i) )
  *
  * above its least where the constraint holds. The first pass takes the rows in their order, the
- * others draw them: in one order that repeats some problems take ten times as many passes. */
+ * others draw them: in one order that repeats some problems take ten times as many passes. Before
+ * they end the objective may be above that of a = 0: where iterations are exhausted, the solution is
+ * the best (a, b) of those looked at, each with the best b for its a. */
 #include "shared/csr_rows.h"
 #include "shared/erm.h"
+#include "shared/row_total.h"
 
 #include <float.h>
 
 /* What the passes of a problem share. */
 typedef struct dual_pass {
   erm_machine *m;
-  double r, floor; /* floor: of q, for rows of zeros */
+  double r, floor;     /* floor: of q, for rows of zeros */
+  double *best, least; /* (a, b) of the least objective so far */
 } dual_pass;
 
 static size_t index_of(const scl_rows *rows, size_t i) {
@@ -82,6 +85,32 @@ static scl_status dual_measure(erm_machine *m, scl_error *error) {
   return status;
 }
 
+/* Keeps (a, b) for the best b, by m->scores, if its objective is the least so far. */
+static scl_status dual_keep(dual_pass *pass, scl_error *error) {
+  erm_machine *m = pass->m;
+  const size_t n = m->problem->rows, d = m->problem->features;
+  double by = 0, value;
+  scl_status status = SCL_STATUS_OK;
+  if (m->risk.intercept)
+    status = risk_best_constant(&m->risk, m->scores, m->change, m->spread, &by, error);
+  for (size_t i = 0; i < n; i++)
+    m->other[i] = m->scores[i] + by;
+  if (status == SCL_STATUS_OK)
+    status = m->loss->service->value(m->loss->part, n, m->other, m->risk.targets, m->room, error);
+  for (size_t i = 0; i < n; i++) /* rows without weight may have an infinite loss */
+    m->room[i] = m->risk.weights[i] > 0 ? m->risk.weights[i] * m->room[i] : 0;
+  if (status == SCL_STATUS_OK) status = row_total(m->problem, m->room, n, 1, &value, error);
+  if (status != SCL_STATUS_OK) return status;
+  value /= m->risk.total;
+  for (size_t j = 0; j < d; j++)
+    value += m->risk.lambda / 2 * m->x[j] * m->x[j];
+  if (!(value < pass->least)) return SCL_STATUS_OK;
+  pass->least = value;
+  memcpy(pass->best, m->x, m->risk.size * sizeof *m->x);
+  if (m->risk.intercept) pass->best[d] += by;
+  return SCL_STATUS_OK;
+}
+
 scl_status erm_dual_open(erm_machine *m, scl_error *error) {
   const scl_problem *problem = m->problem;
   const size_t n = problem->rows;
@@ -134,8 +163,9 @@ static scl_status dual_draw(dual_pass *pass, scl_error *error) {
 scl_status erm_dual(erm_machine *m, double tolerance, scl_error *error) {
   const scl_problem *problem = m->problem;
   const size_t n = problem->rows, most = m->self->max_iterations;
-  dual_pass pass = {.m = m};
+  dual_pass pass = {.m = m, .best = m->gradient, .least = INFINITY};
   scl_status status = m->squares == NULL ? erm_dual_open(m, error) : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK) status = dual_keep(&pass, error);
   if (status != SCL_STATUS_OK) return status;
   pass.r = m->risk.intercept ? 10 * erm_reach(m) : 0;
   pass.floor = fmax(1e-6 * (m->mean_square / m->risk.lambda + pass.r) / (double)n, DBL_MIN);
@@ -149,8 +179,14 @@ scl_status erm_dual(erm_machine *m, double tolerance, scl_error *error) {
     if (status != SCL_STATUS_OK) return status;
     if (m->steps < next && m->steps + 1 < most) continue;
     status = dual_measure(m, error);
+    if (status == SCL_STATUS_OK) status = dual_keep(&pass, error);
     if (status != SCL_STATUS_OK) return status;
     next = m->steps + 1 + m->steps / 4; /* each look is two passes more */
   }
+  if (!(m->residual > tolerance) || !isfinite(pass.least)) return status;
+  memcpy(m->x, pass.best, m->risk.size * sizeof *m->x);
+  status = problem->product(problem, m->x, 1, m->scores, error);
+  for (size_t i = 0; i < n && m->risk.intercept; i++)
+    m->scores[i] += m->x[problem->features];
   return status;
 }

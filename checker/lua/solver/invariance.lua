@@ -43,7 +43,7 @@ local function threads(t)
         local want
         for _, count in ipairs{ 1, 4, 3, 4 } do
           core.threads(count)
-          local fit = problems.solved(t, one.component, problem, case.label)
+          local fit = problems.solved(t, one.hasty, problem, case.label)
           want = want or fit
           problems.same(t, want.predictions, fit.predictions, 1e-8, "%s, 1000 rows, 20 columns: 1 \z
             and %d threads", case.label, count)

@@ -173,6 +173,24 @@ function TestEveryLossIsMinimisedWithL1()
 end
 
 -- Dual coordinates end where Newton's method does, to their gap; stochastic steps near it.
+-- With passes exhausted at a small lambda the objective is still below that of a = 0.
+function TestFewPassesOfDualCoordinates()
+  for seed = 1, 4 do
+    local rows = sc.randn{ 60, 5, seed = seed }
+    local labels = {}
+    for i = 1, 60 do labels[i] = rows:get(i, 1) + rows:get(i, 2) > 1 and "a" or "b" end
+    local ds = sc.dataset{ X = rows, y = labels }
+    local p = sc.pipeline{ sc.solver.erm{ loss = sc.loss.logistic(), method = "dual",
+      max_iterations = 2, lambda = 1e-6 } }:fit(ds)
+    local f, mean = p:decision(rows), 0
+    for i = 1, 60 do
+      local mark = labels[i] == p.classes[2] and 1 or -1
+      mean = mean + math.log(1 + math.exp(-mark * f:get(i, 1))) / 60
+    end
+    lu.assertTrue(mean < math.log(2))
+  end
+end
+
 function TestDualCoordinatesAndStochasticSteps()
   for _, name in ipairs{ "logistic", "poisson", "gamma", "hinge", "quantile", "exponential" } do
     for _, intercept in ipairs{ false, true } do

@@ -347,7 +347,15 @@ function TestInterruptStopsAFitCleanly()
 end
 
 function TestARowFunctionThatFails()
-  local rows = sc.data.rows{ n = 10, d = 2, read = function() error("disk on fire") end }
+  fails({ "disk on fire" }, function()
+    sc.data.rows{ n = 10, d = 2, read = function() error("disk on fire") end }
+  end)
+  local reads, rows = 0, nil
+  rows = sc.data.rows{ n = 10, d = 2, task = "regression", read = function(_, count)
+    reads = reads + 1
+    if reads > 1 then error("disk on fire") end
+    return sc.ones(count, 2), sc.ones(count, 1)
+  end }
   fails({ "disk on fire" }, function() sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(rows) end)
   rows = sc.data.rows{ n = 10, d = 2, read = function(_, count)
     return sc.ones(count, 3), sc.ones(count, 1)

@@ -186,6 +186,13 @@ function TestRefusals()
   end
   fails({ "option 'tau' is an empty list" }, sc.solver.quantile, { tau = {} })
   fails({ "a number from 1 to 2" }, sc.solver.tweedie, { power = 3 })
+  for _, name in ipairs{ "poisson", "gamma_regression", "tweedie" } do
+    for _, method in ipairs{ "dual", "sgd" } do
+      fails({ method, "needs a proximal step", "sc.solver.erm{ loss = }" }, function()
+        fit(sc.solver[name]{ method = method }, sizes)
+      end)
+    end
+  end
   fails({ "loss.poisson takes targets from 0, and row" }, fit, sc.solver.poisson{}, y)
   fails({ "loss.gamma takes targets above 0, and row" }, fit,
     sc.solver.gamma_regression{ lambda = 1 }, amounts)

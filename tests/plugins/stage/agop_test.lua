@@ -90,13 +90,13 @@ function TestTheRowsAlone()
 end
 
 function TestSearchAndClasses()
-  local ds = direction(200, 4)
+  local ds = direction(600, 4)
   local best = sc.pipeline{ sc.agop{ T = 50, rounds = sc.choose{ 1, 3 },
     form = sc.choose{ "full", "diagonal" } }, table.unpack({ fourier(sc.standardize()).features,
     sc.solver.ridge{ lambda = 1e-4 } }) }:search(ds, { folds = 3, seed = 0 })
   lu.assertEquals(best.choice["agop.form"], "full")
   local y = {}
-  for i = 1, 200 do y[i] = ds.y:get(i, 1) > 0.5 and "a" or ds.y:get(i, 1) < -0.5 and "b" or "c" end
+  for i = 1, 600 do y[i] = ds.y:get(i, 1) > 0.5 and "a" or ds.y:get(i, 1) < -0.5 and "b" or "c" end
   lu.assertTrue(fourier(sc.agop{ T = 100 }):fit(sc.dataset{ X = ds.X, y = y }):score(
     sc.dataset{ X = ds.X, y = y }) > 0.7)
 end
