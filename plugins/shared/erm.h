@@ -195,25 +195,37 @@ scl_status erm_objective(const void *instance, const scl_problem *problem,
 void erm_cost(const void *instance, const scl_problem *problem, const double *values, size_t count,
               int32_t weighted, scl_cost *out);
 const void *erm_ability(const void *instance, const char *id);
-/* The options of all these solvers but their own; lambda: the default. */
-#define ERM_COMMON_OPTIONS                                                                         \
+/* The options of these solvers but their own. */
+#define ERM_PENALTY_OPTIONS                                                                        \
   SOLVER_LAMBDA(erm, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),                 \
       SCL_WORD(erm, penalty, "l2|l1|elastic", "l2",                                                \
                "l2: ||a||^2/2; l1: ||a||_1; elastic: l1_ratio of l1, the rest l2"),                \
-      SCL_NUMBER(erm, l1_ratio, "0.5", "elastic: the share of ||a||_1", SCL_WITHIN(0, 1)),         \
+      SCL_NUMBER(erm, l1_ratio, "0.5", "elastic: the share of ||a||_1", SCL_WITHIN(0, 1))
+#define ERM_LIMIT_OPTIONS                                                                          \
+  SOLVER_TOLERANCE(erm, "1e-5",                                                                    \
+                   "gradient norm relative to the one at a = 0; for losses with kinks also "       \
+                   "the part of the objective above the dual's"),                                  \
+      SOLVER_MAX_ITERATIONS(erm, "5000", "steps at most, of all targets together for lbfgs")
+/* Of losses with a proximal step. */
+#define ERM_OPTIONS                                                                                \
+  ERM_PENALTY_OPTIONS,                                                                             \
       SCL_WORD(                                                                                    \
           erm, method, "auto|newton|lbfgs|proximal|dual|sgd", "auto",                              \
           "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; "     \
-          "dual: dual coordinates, for lambda n not far below ||phi||^2; sgd: random rows (both "  \
-          "for losses with a proximal step); auto: newton up to D = 1000 where the loss allows "   \
-          "it, else dual or lbfgs"),                                                               \
-      SOLVER_TOLERANCE(erm, "1e-5",                                                                \
-                       "gradient norm relative to the one at a = 0; for losses with kinks also "   \
-                       "the part of the objective above the dual's"),                              \
-      SOLVER_MAX_ITERATIONS(erm, "5000", "steps at most, of all targets together for lbfgs"),      \
+          "dual: dual coordinates, for lambda n not far below ||phi||^2; sgd: random rows; "       \
+          "auto: newton up to D = 1000 where the loss allows it, else dual or lbfgs"),             \
+      ERM_LIMIT_OPTIONS,                                                                           \
       SCL_NUMBER(erm, epochs, "10", "sgd: rows drawn, as a multiple of the number of rows",        \
                  SCL_POSITIVE),                                                                    \
       SOLVER_SEED(erm, "dual, sgd: seed for the rows drawn"), SCL_OPTION_INTERCEPT
+/* Of formulas without one. */
+#define ERM_SMOOTH_OPTIONS                                                                         \
+  ERM_PENALTY_OPTIONS,                                                                             \
+      SCL_WORD(                                                                                    \
+          erm, method, "auto|newton|lbfgs|proximal", "auto",                                       \
+          "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; "     \
+          "auto: newton up to D = 1000, else lbfgs"),                                              \
+      ERM_LIMIT_OPTIONS, SCL_OPTION_INTERCEPT
 
 #define ERM_OFFERS                                                                                 \
   SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = erm_penalty),                     \

@@ -29,11 +29,6 @@ scl_status erm_create(void *instance, scl_error *error) {
   erm *self = instance;
   const scl_host *host = self->base.host;
   const bool sparse = self->penalty != ERM_L2;
-  if (self->method >= ERM_DUAL && self->formula != NULL && self->formula->proximal == NULL)
-    return host->fail(error, SCL_STATUS_BAD_OPTION,
-                      "method = \"%s\" needs a proximal step, which this solver does not have: "
-                      "sc.solver.erm{ loss = } takes the same loss with it",
-                      self->method == ERM_DUAL ? "dual" : "sgd");
   if (self->method == ERM_DUAL && !(self->lambda > 0))
     return host->fail(error, SCL_STATUS_BAD_OPTION, "method = \"dual\" needs lambda above 0");
   if (sparse && self->method != ERM_AUTO && self->method != ERM_PROXIMAL)

@@ -8,7 +8,7 @@ static const scl_option options[] = {{.name = "loss",
                                       .fallback = "square",
                                       .forms = SCL_FORM_PARTS,
                                       SCL_AT(erm, loss)},
-                                     ERM_COMMON_OPTIONS};
+                                     ERM_OPTIONS};
 
 PART_LOSS_ABILITY(erm)
 

@@ -1,7 +1,7 @@
 /* Gamma regression: solver.erm with half the deviance of gamma variables. */
 #include "shared/erm.h"
 
-static const scl_option options[] = {ERM_COMMON_OPTIONS};
+static const scl_option options[] = {ERM_SMOOTH_OPTIONS};
 
 static scl_status create(void *instance, scl_error *error) {
   erm *self = instance;

@@ -1,7 +1,7 @@
 /* Least absolute deviations: solver.erm with the loss |y - f|. */
 #include "shared/erm.h"
 
-static const scl_option options[] = {ERM_COMMON_OPTIONS};
+static const scl_option options[] = {ERM_OPTIONS};
 
 static scl_status create(void *instance, scl_error *error) {
   erm *self = instance;

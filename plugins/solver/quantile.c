@@ -8,7 +8,7 @@ static const scl_option options[] = {
      .forms = SCL_FORM_NUMBER | SCL_FORM_LIST,
      SCL_AT(erm, tau),
      SCL_BETWEEN(0, 1)},
-    ERM_COMMON_OPTIONS};
+    ERM_OPTIONS};
 
 static scl_status create(void *instance, scl_error *error) {
   erm *self = instance;

@@ -5,7 +5,7 @@ static const scl_option options[] = {
     SCL_NUMBER(erm, power, "1.5",
                "the variance is mean^power: 1 for Poisson counts, 2 for gamma sizes",
                SCL_WITHIN(1, 2)),
-    ERM_COMMON_OPTIONS};
+    ERM_SMOOTH_OPTIONS};
 
 static scl_status create(void *instance, scl_error *error) {
   erm *self = instance;

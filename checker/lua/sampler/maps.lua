@@ -93,12 +93,12 @@ end
 
 -- ---------------------------------------------------------------- the rate
 
--- Least squares slope of log error against log T.
-local function slope_of(t, sampler, phi, X, exact)
+-- Least squares slope of log error against log T, by draws number first to last.
+local function slope_of(t, sampler, phi, X, exact, first, last)
   local n, sx, sy, sxx, sxy = 0, 0, 0, 0, 0
   for _, T in ipairs{ 64, 256, 1024, 4096 } do
     local sum = 0
-    for run = 1, 30 do
+    for run = first, last do
       local made = features(sampler, phi, T, t.seed * 1000 + 500 + run):fit(X):kernel(X, X)
       sum = sum + (made - exact):norm() ^ 2
     end
@@ -109,7 +109,8 @@ local function slope_of(t, sampler, phi, X, exact)
 end
 
 -- The error of independent features falls like T^(-1/2); what depends on each other falls faster,
--- or stops at what is shared.
+-- or stops at what is shared. Of 30 draws the slope has a standard error of up to .04, where one
+-- direction dominates: what looks wrong is looked at again by 150 others.
 local function run_rate(t)
   local sampler = t.subject:variants()[1].component
   if not (subject.is_independent(sampler) and subject.takes_any_T(sampler)) then
@@ -119,7 +120,10 @@ local function run_rate(t)
     local X = subject.fits(sampler, phi) and is_bounded(t, phi) and rows_of(t, sampler, phi)
     local exact = X and declared(sampler, phi, X)
     if exact then
-      local slope = slope_of(t, sampler, phi, X, exact)
+      local slope = slope_of(t, sampler, phi, X, exact, 1, 30)
+      if math.abs(slope + 0.5) >= 0.1 then
+        slope = slope_of(t, sampler, phi, X, exact, 31, 180)
+      end
       t:expect(math.abs(slope + 0.5) < 0.1, "with nonlinearity.%s: the error of the kernel falls \z
         like T^%.3f from T = 64 to 4096; T^-0.5 is right for independent parameters", phi.name,
         slope)
