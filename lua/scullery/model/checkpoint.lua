@@ -57,7 +57,8 @@ local function facts_of(p, ds, work)
   end
   source.classes, source.names = ds.classes, ds.names
   local numbers = ("%s %s"):format(p.dtype, p.features and p.features.dtype)
-  return { version = VERSION, numbers = numbers, scullery = core.version, instructions = core.instruction_set(),
+  return { version = VERSION, numbers = numbers, scullery = core.version,
+    instructions = core.instruction_set(),
     pipeline = digest{ stages = recipe.given_stages(p), options = own },
     data = digest(source), work = digest(work) }
 end

@@ -266,14 +266,13 @@ function TestSolvers:test_typical_numbers_are_told()
   lu.assertStrContains(limited.note, "7 sweeps over the rows, the limit max_iterations")
 end
 
--- By conjugate gradients each digit of the tolerance takes as many sweeps.
 -- Where the time depends on the rows, by the time of a model of some of them.
 function TestSolvers:test_models_are_tried_on_the_first_rows()
   local plan = require "scullery.model.plan"
-  local classes = sc.dataset{ X = X, y = ds.y:map(function(v) return v > 0 and 1 or 0 end),
+  local signs = sc.dataset{ X = X, y = ds.y:map(function(v) return v > 0 and 1 or 0 end),
     task = "classification" }
   local p = sc.pipeline{ sc.solver.adaboost{ stumps = 20 } }
-  local t = plan.sizes(p, classes, { seconds = true })
+  local t = plan.sizes(p, signs, { seconds = true })
   lu.assertEquals(t.modelled, n // 4)
   lu.assertTrue(t.modelling > 0 and t.power >= 1 and t.power <= 1.7, t.power)
   for _, part in ipairs(plan.parts(t, true)) do
@@ -281,9 +280,10 @@ function TestSolvers:test_models_are_tried_on_the_first_rows()
       lu.assertAlmostEquals(part.seconds, t.modelling * 4 ^ t.power, 1e-12)
     end
   end
-  lu.assertEquals(plan.sizes(p, classes, {}).modelled, 0)
+  lu.assertEquals(plan.sizes(p, signs, {}).modelled, 0)
 end
 
+-- By conjugate gradients each digit of the tolerance takes as many sweeps.
 function TestSolvers:test_sweeps_depend_on_the_tolerance()
   local function note(tolerance, most)
     return pipeline(50, sc.solver.cg{ lambda = 1e-3, tolerance = tolerance,

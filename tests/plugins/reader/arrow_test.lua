@@ -50,7 +50,7 @@ function TestCompressed()
   end
 end
 
--- A file's dictionary may stand behind the batch: its messages are one of 208 bytes and one of 1056.
+-- A file's dictionary may stand behind the batch: messages of 208 bytes and of 1056.
 function TestDictionaryBehindItsBatch()
   lu.skipIf(not there, "this build reads no Arrow")
   local bytes, path = support.read(folder .. "file"), support.memory_path()

@@ -177,14 +177,14 @@ end
 function TestFewPassesOfDualCoordinates()
   for seed = 1, 4 do
     local rows = sc.randn{ 60, 5, seed = seed }
-    local labels = {}
-    for i = 1, 60 do labels[i] = rows:get(i, 1) + rows:get(i, 2) > 1 and "a" or "b" end
-    local ds = sc.dataset{ X = rows, y = labels }
+    local names = {}
+    for i = 1, 60 do names[i] = rows:get(i, 1) + rows:get(i, 2) > 1 and "a" or "b" end
+    local ds = sc.dataset{ X = rows, y = names }
     local p = sc.pipeline{ sc.solver.erm{ loss = sc.loss.logistic(), method = "dual",
       max_iterations = 2, lambda = 1e-6 } }:fit(ds)
     local f, mean = p:decision(rows), 0
     for i = 1, 60 do
-      local mark = labels[i] == p.classes[2] and 1 or -1
+      local mark = names[i] == p.classes[2] and 1 or -1
       mean = mean + math.log(1 + math.exp(-mark * f:get(i, 1))) / 60
     end
     lu.assertTrue(mean < math.log(2))

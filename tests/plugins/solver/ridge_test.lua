@@ -350,8 +350,8 @@ function TestARowFunctionThatFails()
   fails({ "disk on fire" }, function()
     sc.data.rows{ n = 10, d = 2, read = function() error("disk on fire") end }
   end)
-  local reads, rows = 0, nil
-  rows = sc.data.rows{ n = 10, d = 2, task = "regression", read = function(_, count)
+  local reads = 0
+  local rows = sc.data.rows{ n = 10, d = 2, task = "regression", read = function(_, count)
     reads = reads + 1
     if reads > 1 then error("disk on fire") end
     return sc.ones(count, 2), sc.ones(count, 1)
