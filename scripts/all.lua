@@ -10,7 +10,8 @@
 -- --out to the folder --to (scripts). The text before the papers is that of scripts/guide.md.
 --
 -- --check runs some recorded cells again, and says whether their results are the same; --record
--- adds what it found to checked.csv, of which each section of the page has its lines.
+-- FILE adds what it found to that file. With --page --record FILE each section has its lines of it;
+-- checked.csv is that of the recorded cells.
 --
 -- A page of cells that unlike builds ran is refused, as times and last digits of one build are not
 -- those of another; --mixed writes it. A build is the version, the commit, the instruction set and
@@ -122,8 +123,7 @@ local function section(name)
     return nil
   end
   local folder = name:match("^[^/]*")
-  text = with_checks(text, read_checks(args.record ~= "" and args.record
-    or source .. "/checked.csv"))
+  text = with_checks(text, read_checks(args.record))
   return (text:gsub("!%[(.-)%]%((.-)%)", function(title, picture)
     os.execute("mkdir -p " .. quote(args.to .. "/" .. folder))
     local file = assert(io.open(args.to .. "/" .. folder .. "/" .. picture, "w"))

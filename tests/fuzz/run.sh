@@ -79,7 +79,7 @@ for name in "${harnesses[@]}"; do
     [ "$seed" = fresh ] && seed=$((($(date +%s%N) / 1000) % 4000000000 + 2))
     if [ "$seed" = 1 ]; then corpus=$(mktemp -d); fi # the same start each time
     mkdir -p "$corpus"
-    printf 'run.sh: %s, seed %s (again: tests/fuzz/run.sh -t %s -s %s %s)\n' "$name" "$seed" "$seconds" "$seed" "$name"
+    printf 'run.sh: %s, seed %s (again: tests/fuzz/run.sh -t %s -n %s -s %s %s)\n' "$name" "$seed" "$seconds" "$inputs" "$seed" "$name"
     leaks=1
     [ "$name" = read_hdf5 ] && leaks=0 # libhdf5 loses some memory of damaged files
     ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=$leaks UBSAN_OPTIONS=print_stacktrace=1 \

@@ -236,7 +236,7 @@ function experiment.run(given)
   local call = calls
   local o = options.check("experiment", given, rules, 0)
   if o.args then
-    o.name = o.name .. (o.args.quick and "_quick" or "")
+    o.name = store.check_name(o.name) .. (o.args.quick and "_quick" or "")
     if given.folder == nil and o.args.out then o.folder = o.args.out .. "/cells" end
   end
   local path = store.path(o.folder, store.check_name(o.name))

@@ -375,8 +375,8 @@ function summary.slopes(exp, given)
   check_names(names, exp.options, "option")
   check_covered(about, names)
   local self = { row_names = names, column_names = { value, "slope" }, rows = {},
-    notes = notes_of(exp, about), title = o.title or value .. ", and its slope from the " .. o.x
-      .. " before on log axes" }
+    notes = notes_of(exp, about),
+    title = o.title or ("%s, and its slope on log axes from the %s before"):format(value, o.x) }
   local columns, last, last_x = columns_of({ value = { value }, over = about.over }), nil, nil
   for i, group in ipairs(grouped(about.rows, names)) do
     local row, x = line_of(group, names, columns), group.cell[o.x]

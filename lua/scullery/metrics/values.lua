@@ -58,14 +58,17 @@ function values.r2(said, truth, given)
   return sum / a:cols()
 end
 
--- The ranks of the entries less 1/2: the weight of smaller ones and half that of equal ones.
+-- The ranks of the entries less 1/2: the weight of smaller ones and half that of equal ones. nil if
+-- one is NaN, which has no place in an order.
 local function ranks(column, w)
-  local order, found, first, below = {}, {}, 1, 0
-  for i = 1, column:rows() do order[i] = i end
-  table.sort(order, function(i, k) return column:get(i, 1) < column:get(k, 1) end)
+  local entry, order, found, first, below = {}, {}, {}, 1, 0
+  for i = 1, column:rows() do
+    entry[i], order[i] = column:get(i, 1), i
+    if entry[i] ~= entry[i] then return nil end
+  end
+  table.sort(order, function(i, k) return entry[i] < entry[k] end)
   for place, i in ipairs(order) do
-    local after = order[place + 1]
-    if not after or column:get(after, 1) ~= column:get(i, 1) then
+    if entry[order[place + 1]] ~= entry[i] then
       local weight = 0
       for k = first, place do weight = weight + (w and w:get(order[k], 1) or 1) end
       for k = first, place do found[order[k]] = { below + weight / 2 } end
@@ -77,12 +80,13 @@ end
 
 --- sc.metrics.spearman(values, truth[, { weights = }]): Spearman's rank correlation: that of the
 --- ranks, where equal entries share the mean of theirs. Several columns: the mean over them. NaN
---- where all entries are equal.
+--- where all entries are equal, or one is NaN.
 function values.spearman(said, truth, given)
   local a, b, w, total = read("spearman", said, truth, given)
   local sum = 0
   for j = 1, a:cols() do
     local x, y = ranks(a:column(j), w), ranks(b:column(j), w)
+    if not (x and y) then return 0 / 0 end
     x, y = x - mean(x, w, total), y - mean(y, w, total)
     sum = sum + mean(x:mul(y), w, total)
       / math.sqrt(mean_square(x, w, total) * mean_square(y, w, total))

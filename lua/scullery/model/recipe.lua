@@ -114,11 +114,14 @@ local function layer_of(features, i, rows)
   return stages.make(LAYER, { p = inst.p, phi = inst.phi, T = features.T, seed = seed })
 end
 
--- Prints a line where features have the seed of features before them.
+-- Prints a line where features have the seed of features before them: once for a seed, as clones
+-- are built too.
+local told = {}
 local function tell_seeds(self)
   local seen = {}
   local function see(seed)
-    if seed and seen[seed] then
+    if seed and seen[seed] and not told[seed] then
+      told[seed] = true
       warn(("pipeline: features after features have the same seed, %s, and draw the same numbers: \z
         give each its own"):format(options.show(seed)))
     end

@@ -18,14 +18,15 @@ function scoring.apart(data, y, given)
     fail("takes a data set and { metric = %s }", options.show(y))
   end
   if alone and type(y) == "table" and not getmetatable(y) then
-    options.check("pipeline:score", y, rules, 0)
-    return nil, nil, y.metric
+    return nil, nil, options.check("pipeline:score", y, rules, 0).metric
   end
   if alone or type(given) ~= "table" then return y, given, nil end
-  local rest = {}
-  for name, value in pairs(given) do if name ~= "metric" then rest[name] = value end end
-  options.check("pipeline:score", { metric = given.metric }, rules, 0)
-  return y, next(rest) and rest, given.metric
+  local own, rest = {}, {}
+  for name, value in pairs(given) do
+    local mine = name == "metric" or name == "score" -- one option: criteria.rule
+    if mine then own[name] = value else rest[name] = value end
+  end
+  return y, next(rest) and rest, options.check("pipeline:score", own, rules, 0).metric
 end
 
 -- The probabilities that a criterion takes: of p:calibrate or of the solver's loss.

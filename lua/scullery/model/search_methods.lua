@@ -113,6 +113,7 @@ local function halved(work, runs, total, round)
   if math.type(o.holdout) == "integer" then
     o.holdout = math.max(o.holdout * #part // #ds, 1)
   end
+  if math.type(o.folds) == "integer" then o.folds = math.min(o.folds, #part) end
   local source
   if not core.is_texts(part.X) then source = dataset.source_of_targets(part) end
   local list = runs_of_round(runs, round, #part, #ds)
@@ -140,9 +141,7 @@ function search_methods.halving(work, runs, cells)
   check_rows(work)
   local total, said = 0, {}
   for _, run in ipairs(runs) do total = total + (run.path and #run.path.values or 1) end
-  local judged = work.o.judged
   for _, round in ipairs(ROUNDS) do runs, said[#said + 1] = halved(work, runs, total, round) end
-  work.o.judged = judged
   if #said > 0 then
     cells.how = ("halving of %d cells: %s; these on all rows"):format(total,
       table.concat(said, ", "))
@@ -158,9 +157,10 @@ end
 local function side_of(one)
   local range, values = one.choose, table.move(one.values, 1, #one.values, 1, {})
   if choose.continuous(range) then
-    return { range.low, range.high, log = range.law == "log",
-      integer = math.type(range.low) == "integer" and math.type(range.high) == "integer" },
-      function(x) return x end
+    local low, high = math.min(range.low, range.high), math.max(range.low, range.high)
+    return low < high and { low, high, log = range.law == "log",
+      integer = math.type(low) == "integer" and math.type(high) == "integer" } or nil,
+      function(x) return x or low end
   end
   local numbers = true
   for _, value in ipairs(values) do numbers = numbers and type(value) == "number" end
@@ -169,14 +169,15 @@ local function side_of(one)
     function(k) return values[k or 1] end
 end
 
--- The number of values of the score if none is given: a fifth of the grid, and at least ten.
+-- The number of values of the score, if none is given a fifth of the grid and at least ten; second:
+-- whether the combinations are finitely many.
 local function rounds_of(searched, o)
   local size, finite = 1, true
   for _, one in ipairs(searched) do
     size, finite = size * #one.values, finite and not choose.continuous(one.choose)
   end
   local count = o.draws or math.max(10, math.ceil(size / 5))
-  return finite and math.min(count, size) or count
+  return finite and math.min(count, size) or count, finite
 end
 
 --- search_methods.bayes(work, runs, cells): sc.optimize on the score; draws: its number of values.
@@ -190,6 +191,7 @@ function search_methods.bayes(work, runs, cells)
   end
   local searched, box, value_at, known = recipe.searched(p), {}, {}, {}
   for _, one in ipairs(searched) do box[one.path], value_at[one.path] = side_of(one) end
+  local rounds, finite = rounds_of(searched, o)
   local worst
   local function score(x)
     local choices, parts = {}, {}
@@ -198,7 +200,8 @@ function search_methods.bayes(work, runs, cells)
       parts[i] = tostring(choices[one.path])
     end
     local key = table.concat(parts, "\0")
-    if known[key] then return known[key] end -- of places in lists, it may ask for one again
+    -- of places in lists it may ask for one again, and its first points may be more than `rounds`
+    if known[key] or #cells >= rounds then return known[key] or worst end
     search_runs.run_next(work, { pipeline = p, stages = runs[1].stages, choices = choices,
       chosen = runs[1].chosen }, #cells + 1, cells, kept)
     local mean = cells[#cells].mean
@@ -208,10 +211,10 @@ function search_methods.bayes(work, runs, cells)
     known[key] = mean
     return mean
   end
-  local rounds = rounds_of(searched, o)
   if next(box) == nil then score{} else
-    optimize.run{ f = score, box = box, rounds = 4 * rounds, maximize = cells.larger,
-      seed = math.abs(o.seed), enough = function() return #cells >= rounds end }
+    optimize.run{ f = score, box = box, rounds = finite and 4 * rounds or rounds,
+      maximize = cells.larger, seed = math.abs(o.seed),
+      enough = function() return #cells >= rounds end }
   end
   cells.how = ("Bayesian optimisation: %d values of the score"):format(#cells)
   return kept

@@ -166,6 +166,17 @@ function TestDerive:test_saved_models_and_predictions_of_files_repeat_them()
   end
 end
 
+-- A model that learnt without the first row, which has no lag, gives it a prediction too.
+function TestDerive:test_models_without_rows_that_lack_a_lag_predict_files()
+  local path = file(rows)
+  local ds = sc.data.csv(path, { quiet = true, skip = "when", derive = { l = "lag(y, 1)" },
+    missing_values = "row" })
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(ds)
+  local list, said = written(saved(p), path), p:predict(ds)
+  lu.assertEquals({ #ds, #list }, { 3, 4 })
+  for i = 1, 3 do lu.assertEquals(list[i + 1], said:get(i, 1)) end
+end
+
 function TestDerive:test_blocks_have_them_unless_they_take_other_rows()
   local path = file(rows)
   local ds = sc.data.csv(path, { quiet = true, derive = { ratio = "a / b" } })

@@ -84,6 +84,7 @@ function TestCells:test_names_are_folders_that_lead_nowhere_else()
   for _, name in ipairs{ "../x", "a/b", "", ".", "..", ".x", "-x", "a b", "a\0b", "\xc3\xa4",
     ("x"):rep(101), 3 } do
     fails({ "option 'name' takes up to 100 letters" }, experiment, { name = name })
+    fails({ "option 'name' takes up to 100 letters" }, experiment, { name = name, args = {} })
   end
   fails({ "option 'name' is missing" }, sc.experiment, { cells = { 1 }, run = constant })
   fails({ "unknown option 'proceses'", "processes" }, experiment, { proceses = 2 })

@@ -196,6 +196,19 @@ function TestScores:test_options_of_a_metric_stand_beside_its_name()
   lu.assertTrue(two.mean > one.mean)
 end
 
+function TestScores:test_metric_and_score_are_one_option()
+  local p = recipe():fit(wdbc)
+  local want = p:score(wdbc, { metric = "auc" })
+  lu.assertNotEquals(want, (p:score(wdbc)))
+  lu.assertEquals(p:score(wdbc, { score = "auc" }), want)
+  lu.assertEquals(p:score(wdbc.X, wdbc.y, { score = "auc" }), want)
+  lu.assertEquals(p:cv(wdbc, { metric = "auc" }).mean, p:cv(wdbc, { score = "auc" }).mean)
+  for _, verb in ipairs{ p.cv, p.score } do
+    fails({ "unknown option '" }, verb, p, wdbc, { metric = "auc", score = "f1" })
+    fails({ "(here it is 'auc')" }, verb, p, wdbc, { score = "roc_auc" })
+  end
+end
+
 -- Where more is better the largest is chosen, where less is better the smallest.
 function TestScores:test_a_search_goes_the_right_way()
   local lambdas = sc.choose{ 1e-4, 1e-2, 1, 100 }

@@ -48,6 +48,7 @@ function TestHalvingOfOtherChoices()
   lu.assertEquals(#found.table, 3)
   lu.assertTrue(found:score(signs) > 0.85)
   lu.assertEquals(#searched(3):search(ds:subset(1, 300), { method = "halving" }).table, 9)
+  lu.assertEquals(#searched(3):search(ds, { method = "halving", folds = 220 }).table, 2)
 end
 
 function TestBayesJudgesAsCrossValidation()
@@ -78,6 +79,17 @@ function TestBayesOfLists()
     lu.assertTrue(cell.mean <= found.table.best.mean)
   end
   lu.assertEquals(#found.table.outer.folds, 2)
+  -- fewer than the first points of the optimisation
+  lu.assertEquals(#p:search(signs, { folds = 2, method = "bayes", draws = 2 }).table, 2)
+end
+
+function TestBayesOfARangeThatFalls()
+  local p = sc.pipeline{ sc.solver.ridge{ lambda = sc.choose.log{ 1, 1e-5 } } }
+  local found = p:search(ds, { folds = 2, method = "bayes", draws = 3 })
+  lu.assertEquals(#found.table, 3)
+  for _, cell in ipairs(found.table) do
+    lu.assertTrue(cell.choice["solver.lambda"] >= 1e-5 and cell.choice["solver.lambda"] <= 1)
+  end
 end
 
 -- An error stops the search, and a second call continues it.

@@ -212,6 +212,7 @@ function TestCsvMissing:test_rows_with_a_missing_number_can_be_left_out()
   local r = core.read_csv({ file("a,y\n1,0\n,1\n5,2\n"), file("a,y\nNaN,3\n6,4\n") },
     { missing_values = "row" })
   lu.assertEquals({ column(r.X), column(r.y), r.parts }, { { 1, 5, 6 }, { 0, 2, 4 }, { 2, 1 } })
+  lu.assertEquals(r.notes, { { what = "dropped", column = "", count = 2 } })
   csv_refuses("every row has a missing number", "a,b,y\n,1,0\n1,,1\n", { missing_values = "row" })
 end
 
@@ -505,7 +506,7 @@ end
 
 function TestCsvStream:test_rows_left_out_are_not_counted()
   local _, s = core.stream_csv(file("a,y\n1,3\n,1\n3,3\n"), { missing_values = "row" })
-  lu.assertEquals(s.rows, 2)
+  lu.assertEquals({ s.rows, #s.notes, s.notes[1].count }, { 2, 1, 1 })
 end
 
 function TestCsvStream:test_what_is_wrong_is_said_at_once()
