@@ -52,7 +52,8 @@ this probability, 0.9 for example"):argname("LEVEL"):convert(number_for "--inter
 it, so that its label is among them with this probability"):argname("LEVEL")
     :convert(number_for "--label-sets")
   parser:option("--calibration", "with --interval or --label-sets: a file with targets, of rows \z
-that the model did not learn from, which judge; for models that keep nothing for it")
+that the model did not learn from, whose errors give the bounds or sets; for models that keep \z
+nothing for them")
   parser:option("--threshold", "for labels of two classes: the probability from which the second \z
 is said"):argname("P"):convert(number_for "--threshold")
   parser:option("--digits", "significant digits of numbers in CSV, 1 to 17; without, as many as \z
