@@ -331,9 +331,6 @@ function TestStreams:test_mistakes_are_sentences()
     { task = "regression", classes = { 0, 1 } })
   fails("data.rows: option 'n' got 0", squares, 0)
   fails("data.rows: option 'read' is missing", sc.data.rows, { n = 1, d = 1 })
-  fails("data.rows: the file is gone", sc.data.rows, { n = 1, d = 1, read = function()
-    error "the file is gone"
-  end })
   fails("one column of labels, and option 'targets' got 2", squares, 5,
     { classes = { 0, 1 }, targets = 2 })
   fails("data.csv: stream = true takes one path", sc.data.csv, { "a", "b" }, { stream = true })

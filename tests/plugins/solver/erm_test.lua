@@ -172,7 +172,6 @@ function TestEveryLossIsMinimisedWithL1()
   end)
 end
 
--- Dual coordinates end where Newton's method does, to their gap; stochastic steps near it.
 -- With passes exhausted at a small lambda the objective is still below that of a = 0.
 function TestFewPassesOfDualCoordinates()
   for seed = 1, 4 do
@@ -191,6 +190,7 @@ function TestFewPassesOfDualCoordinates()
   end
 end
 
+-- Dual coordinates end where Newton's method does, to their gap; stochastic steps near it.
 function TestDualCoordinatesAndStochasticSteps()
   for _, name in ipairs{ "logistic", "poisson", "gamma", "hinge", "quantile", "exponential" } do
     for _, intercept in ipairs{ false, true } do
