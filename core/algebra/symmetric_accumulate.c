@@ -112,13 +112,13 @@ size_t scl_symmetric_part_rows(const scl_symmetric *a, scl_dtype dtype) {
 static scl_status open_packed(accumulation *job, bool *packs, scl_error *error) {
   const size_t most = scl_symmetric_part_rows(job->a, job->dtype);
   size_t room = LEAST_ROWS;
+  *packs = set_packing(job, job->count);
+  if (!*packs) return SCL_STATUS_OK;
   while (room < job->count)
     room *= 2;
-  *packs = set_packing(job, job->count < most ? scl_min(room, most) : job->count);
-  if (!*packs) return SCL_STATUS_OK;
-  const size_t bytes = job->a->across * job->apart;
+  const size_t rows = job->count < most ? scl_min(room, most) : job->count,
+               bytes = job->a->across * (job->apart / job->count * rows);
   job->packed = scl_allocate(bytes);
-  (void)set_packing(job, job->count);
   return job->packed != NULL ? SCL_STATUS_OK : scl_fail_memory(error, bytes, "packed rows");
 }
 

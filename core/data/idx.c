@@ -337,9 +337,14 @@ static scl_status idx_source_skip(scl_source *source, size_t rows, size_t *passe
     rows -= s->files[s->part].rows;
   if (s->part == s->parts || rows == 0) return SCL_STATUS_OK;
   idx_file *f = &s->files[s->part];
-  if (f->input == NULL) SCL_TRY(reopen_file(f, error));
+  scl_status status = f->input == NULL ? reopen_file(f, error) : SCL_STATUS_OK;
   f->done = rows;
-  return scl_input_seek(f->input, f->header + rows * f->each * f->size, rows, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_input_seek(f->input, f->header + rows * f->each * f->size, rows, error);
+  if (status == SCL_STATUS_OK) return status;
+  close_file(f); /* as after a read that fails */
+  s->done = SIZE_MAX;
+  return status;
 }
 
 static void idx_source_destroy(scl_source *source) {

@@ -223,7 +223,7 @@ static scl_status read_pass(void *made, void *to, size_t size, size_t *got, scl_
 static scl_status seek_pass(void *made, size_t row, scl_error *error) {
   pass *p = made;
   size_t part = 0;
-  for (; part + 1 < p->schema.parts && p->row + p->schema.part_rows[part] <= row; part++)
+  for (; part + 1 < p->schema.parts && p->schema.part_rows[part] <= row - p->row; part++)
     p->row += p->schema.part_rows[part];
   p->from = row;
   p->used = 0; /* no line of names */

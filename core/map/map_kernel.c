@@ -174,7 +174,7 @@ scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, 
       const scl_const_parameters us = scl_parameters_part_view(&u->view, k * u_count + first,
                                                                scl_min(u_count - first, TILE)),
                                  vs = scl_parameters_part_view(&v->view, k * v_count, v_count);
-      if (scl_interrupted()) return SCL_STATUS_CANCELLED;
+      SCL_TRY(scl_interrupt_check(error));
       SCL_TRY(multiply_gram(map, &us, &vs, k == 0, out + (ptrdiff_t)first * stride, stride, error));
     }
   const scl_kernel_values values = {.kernel = map->kernel,

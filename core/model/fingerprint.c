@@ -47,7 +47,7 @@ void scl_digest_texts(scl_digest *digest, const scl_texts *texts, size_t most) {
 
 scl_status scl_checksum_matrix(const scl_matrix *a, uint64_t *out, scl_error *error) {
   double *copy = scl_allocate((a->cols + 1) * sizeof *copy); /* of a row of a view */
-  if (copy == NULL) return scl_fail(error, SCL_STATUS_NO_MEMORY, "no memory for a checksum");
+  if (copy == NULL) return scl_fail_memory(error, (a->cols + 1) * sizeof(double), "a checksum");
   uint64_t sum = a->rows;
   for (size_t i = 0; i < a->rows; i++) {
     for (size_t j = 0; a->col_stride != 1 && j < a->cols; j++)
@@ -67,7 +67,7 @@ scl_status scl_checksum_csr(const scl_csr *a, uint64_t *out, scl_error *error) {
   for (size_t i = 0; i < a->rows; i++)
     longest = scl_max(longest, (size_t)(a->starts[i + 1] - a->starts[i]));
   double *columns = scl_allocate((longest + 1) * sizeof *columns);
-  if (columns == NULL) return scl_fail(error, SCL_STATUS_NO_MEMORY, "no memory for a checksum");
+  if (columns == NULL) return scl_fail_memory(error, (longest + 1) * sizeof(double), "a checksum");
   uint64_t sum = a->rows;
   for (size_t i = 0; i < a->rows; i++) {
     const int64_t first = a->starts[i];

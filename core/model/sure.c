@@ -148,6 +148,8 @@ scl_status scl_saved_sure(const scl_saved *saved, const scl_restored *parts, scl
   SCL_TRY(read_optional(saved, said, "groups", out->rows, &out->groups, error));
   SCL_TRY(read_columns(saved, said, dim, out, error));
   SCL_TRY(read_method(saved, said, features, targets, out, error));
+  if (out->n_columns > 0 && out->groups.storage == NULL)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its intervals have columns, and no groups");
   if (out->posterior == NULL && (out->method == SCL_JUDGES_LOO || out->spread.storage != NULL))
     return scl_fail(error, SCL_STATUS_BAD_DATA, "its intervals take a posterior, which it has not");
   if (out->method == SCL_JUDGES_LOO &&

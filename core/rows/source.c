@@ -348,9 +348,12 @@ scl_status scl_source_skip(scl_source *source, size_t rows, size_t *passed, scl_
   *passed = 0;
   if (source->class->skip == NULL) return SCL_STATUS_OK;
   scl_source_rewind(source);
-  SCL_TRY(source->class->skip(source, rows, passed, error));
-  source->done = *passed;
-  return SCL_STATUS_OK;
+  const scl_status status = source->class->skip(source, rows, passed, error);
+  if (status == SCL_STATUS_OK)
+    source->done = *passed;
+  else
+    scl_source_rewind(source); /* it may be on its way there */
+  return status;
 }
 
 void scl_source_destroy(scl_source *source) {

@@ -171,8 +171,8 @@ static inline double erm_row_dot(const scl_rows *rows, size_t i, size_t d, const
 }
 static inline double erm_row_square(const scl_rows *rows, size_t i, size_t d) {
   const scl_const_csr *csr = csr_of_rows(rows);
-  const double *x = (const double *)rows->features.data + (ptrdiff_t)i * rows->features.row_stride;
-  if (csr == NULL) return erm_row_dot(rows, i, d, x);
+  const double *x = rows->features.data;
+  if (csr == NULL) return erm_row_dot(rows, i, d, x + (ptrdiff_t)i * rows->features.row_stride);
   double sum = 0;
   for (int64_t k = csr->starts[i]; k < csr->starts[i + 1]; k++)
     sum += scl_csr_number(csr, k) * scl_csr_number(csr, k);

@@ -5,13 +5,13 @@
  *
  * A step takes the best v_i for all others. That needs no conjugate, but the proximal step:
  *
- *   q = p_i (||phi_i||^2/l2 + r),  p = argmin_f q l(f, y_i) + (f - f_i - q v_i)^2/2,
- *   v_i <- (f_i + q v_i - p)/q,    a subgradient of l at p.
+ *   q = p_i (||phi_i||^2/l2 + r),  z_i = argmin_f q l(f, y_i) + (f - f_i - q v_i)^2/2,
+ *   v_i <- (f_i + q v_i - z_i)/q,  a subgradient of l at z_i.
  *
  * The constraint is met by the method of multipliers: b = c - r sum_i p_i v_i, and c <- b after
- * each pass. As v_i is a subgradient at p_i, the objective is at most
+ * each pass. As v_i is a subgradient at z_i, the objective is at most
  *
- *   sum_i p_i ( l(f_i) - l(p_i) - v_i (f_i - p_i) )
+ *   sum_i p_i ( l(f_i) - l(z_i) - v_i (f_i - z_i) )
  *
  * above its least where the constraint holds. The first pass takes the rows in their order, the
  * others draw them: in one order that repeats some problems take ten times as many passes. Before
@@ -169,7 +169,7 @@ scl_status erm_dual(erm_machine *m, double tolerance, scl_error *error) {
   if (status != SCL_STATUS_OK) return status;
   pass.r = m->risk.intercept ? 10 * erm_reach(m) : 0;
   pass.floor = fmax(1e-6 * (m->mean_square / m->risk.lambda + pass.r) / (double)n, DBL_MIN);
-  m->residual = INFINITY;
+  if (!m->begun) m->residual = INFINITY;
   for (size_t next = m->steps; m->steps < most && m->residual > tolerance; m->steps++) {
     status =
         problem->progress(problem, "solving", (double)m->steps / (double)most, m->value, error);

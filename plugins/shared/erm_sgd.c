@@ -11,7 +11,7 @@
 #include "shared/erm.h"
 #include "shared/state.h"
 
-#include <float.h>
+static const double LEAST_SIZE = 1e-200; /* ||phi||^2, of which first steps are finite */
 
 typedef struct sgd_run {
   erm_machine *m;
@@ -41,7 +41,8 @@ static void sgd_scores(const erm_machine *m, const scl_rows *rows, size_t i, dou
       out[j] += phi[k] * m->x[k * c + j];
 }
 
-/* One row: near = the scores behind the step, and what it adds to the coefficients. */
+/* One row: near = the scores behind the step, and what it adds to the coefficients. A row without
+ * weight, or of zeros, adds nothing; the penalty counts for it as for the others. */
 static scl_status sgd_step(sgd_run *run, const scl_rows *rows, size_t i, scl_error *error) {
   erm_machine *m = run->m;
   const size_t d = m->problem->features, c = m->risk.columns;
@@ -51,17 +52,18 @@ static scl_status sgd_step(sgd_run *run, const scl_rows *rows, size_t i, scl_err
                shrink = 1 / (1 + run->rate * run->first * m->risk.lambda);
   const double *phi =
       (const double *)rows->features.data + (ptrdiff_t)i * rows->features.row_stride;
-  if (!(step * square > 0)) return SCL_STATUS_OK;
+  const bool adds = step * square > 0;
+  scl_status status = SCL_STATUS_OK;
   sgd_scores(m, rows, i, run->f);
   for (size_t j = 0; j < c; j++) {
     run->q[j] = step * square;
     run->y[j] = rows->targets[i * m->problem->targets + m->target + j] + run->shift[j];
   }
-  const scl_status status =
-      m->loss->service->proximal(m->loss->part, c, run->f, run->y, run->q, run->near, error);
+  if (adds)
+    status = m->loss->service->proximal(m->loss->part, c, run->f, run->y, run->q, run->near, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < c; j++)
-    run->f[j] = (run->near[j] - run->f[j]) / square;
+    run->f[j] = adds ? (run->near[j] - run->f[j]) / square : 0;
   for (size_t k = 0; k < d; k++)
     for (size_t j = 0; j < c; j++)
       m->x[k * c + j] = shrink * (m->x[k * c + j] + phi[k] * run->f[j]);
@@ -78,7 +80,7 @@ static scl_status sgd_rows(void *context, const scl_rows *rows, scl_error *error
     double size = run->m->risk.intercept;
     for (size_t i = 0; i < rows->count; i++)
       size += erm_row_square(rows, i, d) / (double)rows->count;
-    run->first = erm_reach(run->m) / (4 * fmax(size, DBL_MIN));
+    run->first = erm_reach(run->m) / (4 * fmax(size, LEAST_SIZE));
   }
   for (size_t i = 0; i < rows->count && status == SCL_STATUS_OK; i++)
     status = sgd_step(run, rows, i, error);
@@ -106,7 +108,8 @@ static scl_status sgd_open(sgd_run *run, erm_machine *m, scl_error *error) {
 scl_status erm_sgd(erm_machine *m, double tolerance, scl_error *error) {
   const scl_problem *problem = m->problem;
   const size_t n = problem->rows, batch = n < ERM_BATCH ? n : ERM_BATCH, d = problem->features,
-               steps = (size_t)ceil(m->self->epochs * (double)n / (double)batch), half = steps / 2;
+               steps = (size_t)ceil(fmin(m->self->epochs * (double)n / (double)batch, 0x1p53)),
+               half = steps / 2;
   sgd_run run;
   state kept = {0};
   size_t t = 0;
@@ -118,7 +121,8 @@ scl_status erm_sgd(erm_machine *m, double tolerance, scl_error *error) {
   state_add(&kept, m->x, m->risk.size * sizeof *m->x);
   state_add(&kept, run.average, m->risk.size * sizeof *run.average);
   for (; t < steps; t++) {
-    status = state_keep(problem, &kept, error);
+    /* A state does not say of which output it is. */
+    if (erm_outputs(m->self) == 1) status = state_keep(problem, &kept, error);
     if (status != SCL_STATUS_OK) return status;
     run.rate = 1 / sqrt(1 + (double)t * (double)batch / (double)n);
     status = problem->progress(problem, "descending", (double)t / (double)steps, NAN, error);

@@ -453,9 +453,11 @@ void erm_cost(const void *instance, const scl_problem *problem, const double *va
   const bool newton =
       self->method == ERM_NEWTON || (self->method == ERM_AUTO && self->penalty == ERM_L2 &&
                                      problem->features <= NEWTON_FEATURES && problem->entries == 0);
-  const double steps = fmin(most, newton ? TYPICAL_NEWTON : TYPICAL_SWEEPS);
-  (void)values, (void)count, (void)weighted;
   const bool sgd = self->method == ERM_SGD;
+  const double steps = sgd      ? self->epochs
+                       : newton ? fmin(most, TYPICAL_NEWTON)
+                                : fmin(most, TYPICAL_SWEEPS);
+  (void)values, (void)count, (void)weighted;
   out->reweighted = newton ? steps * c : 0;
   out->passes = newton ? 2 * steps * c : sgd ? 3 : steps * (self->method == ERM_DUAL ? c : 1) + 2;
   out->minibatch = sgd ? self->epochs * n * d : 0;
@@ -464,8 +466,10 @@ void erm_cost(const void *instance, const scl_problem *problem, const double *va
   out->steps = steps * n * c * 20;
   out->bytes =
       ((9 + 2 * LBFGS_PAIRS) * d * c + 13 * n * c + 3 * n + (newton ? d * d : 0)) * sizeof(double);
-  (void)snprintf(out->note, sizeof out->note, "%g %s, a typical number", steps,
-                 newton ? "Newton steps for each target" : "sweeps over the rows");
+  (void)snprintf(out->note, sizeof out->note, "%g %s", steps,
+                 newton ? "Newton steps for each target, a typical number"
+                 : sgd  ? "times as many rows drawn as there are"
+                        : "sweeps over the rows, a typical number");
 }
 
 /* Sweeps read sparse rows, and work on the rows of a process. */

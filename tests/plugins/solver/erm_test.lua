@@ -230,6 +230,19 @@ function TestDualCoordinatesAndStochasticStepsOnOtherRows()
   lu.assertErrorMsgContains("needs lambda above 0", sc.solver.erm, { method = "dual", lambda = 0 })
 end
 
+-- The penalty counts for rows without weight as for the others.
+function TestStochasticStepsWithoutWeights()
+  local some = {}
+  for i = 1, 60 do some[i] = i % 3 == 0 and 1 or 0 end
+  local ds = data_of(labels, "classification", some)
+  local function at(method)
+    return weights_of(fit(sc.solver.erm{ loss = loss_of "logistic", lambda = 0.2, method = method,
+      epochs = 300 }, ds), true)
+  end
+  local best = at "newton"
+  lu.assertTrue(farthest(at "sgd", best) < 0.1 * farthest(best, { 0, 0, 0, 0, 0 }))
+end
+
 -- The gap of a fit that ends early is at least what the objective is above its least.
 function TestTheGapBoundsEarlyFits()
   for _, name in ipairs{ "logistic", "poisson", "gamma", "squared_hinge", "square", "huber" } do
