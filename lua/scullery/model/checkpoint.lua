@@ -82,13 +82,18 @@ end
 
 -- ---------------------------------------------------------------- opening
 
--- Raises an error if there is a file at the path that is not a checkpoint: it is never changed.
+-- Raises an error if there is a file at the path that is not a checkpoint: it is never changed. One
+-- that was cut in its first line is told.
 local function check_file(title, path)
   local file <close> = io.open(path, "rb")
   local first = file and file:read(#BEGINNING) or ""
   if first ~= BEGINNING:sub(1, #first) then
     error(("%s: checkpoint = %s: there is a file of that name that is not a checkpoint"):format(
       title, options.show(path)), 0)
+  end
+  if first ~= "" and (file:read("L") or ""):sub(-1) ~= "\n" then
+    warn(("%s: the checkpoint %s was cut in its first line, which is written again"):format(title,
+      path))
   end
 end
 

@@ -226,6 +226,20 @@ function TestFiles:test_passes_that_are_cut_at_any_place()
   end)
 end
 
+function TestFiles:test_a_first_line_that_is_cut_is_told()
+  support.in_folder(function(folder)
+    local path = folder .. "/c"
+    fit(path)
+    local text = support.read(path)
+    for _, count in ipairs{ 5, #text:match("^[^\n]*") } do
+      support.write(path, text:sub(1, count))
+      local said = support.stderr_of(function() lu.assertTrue(fit(path) == expected) end)
+      lu.assertStrContains(said, path .. " was cut in its first line")
+      lu.assertEquals(support.stderr_of(function() fit(path) end), "")
+    end
+  end)
+end
+
 function TestFiles:test_sums_that_are_damaged()
   support.in_folder(function(folder)
     local path, p = folder .. "/c", sc.pipeline{ sc.features{ T = 30, seed = 1 },
