@@ -82,10 +82,11 @@ local function float32(t)
       local narrow = problems.solved(t, component, problems.with(problem, { dtype = "float32" }),
         case.label .. " in float32")
       -- the rows are what float32 holds: only sums may be rounded. A fit that says how far it is
-      -- from its tolerance may be so far off.
+      -- from its tolerance may be so far off, or by the root of a residual of the objective.
       local slack = 3e-5
       if narrow.status ~= "converged" and narrow.residual then
-        slack = math.max(slack, math.min(0.1, 100 * narrow.residual))
+        slack = math.max(slack, math.min(0.1,
+          math.max(100 * narrow.residual, 3 * math.sqrt(narrow.residual))))
       end
       problems.same(t, wide.predictions, narrow.predictions, slack, "%s, in float64 and float32",
         case.label)
