@@ -29,12 +29,16 @@ end
 stepwise.x4 = sc.randn{ 60, 4, seed = 11 }
 local x4, noise = stepwise.x4, sc.randn{ 60, 1, seed = 12 }
 local numbers, labels, heavy, ones = {}, {}, {}, {}
+local counts, sizes = {}, {} -- sizes: above 0
 for i = 1, 60 do
   local f = x4:get(i, 1) - 0.5 * x4:get(i, 3)
   numbers[i] = 2 + f + 0.3 * noise:get(i, 1) + (i % 9 == 0 and 15 or 0)
   labels[i] = f + noise:get(i, 1) > 0.4 and 1 or -1
   heavy[i], ones[i] = (i % 4) * 0.7, 1 -- some weigh nothing
+  counts[i] = math.floor(math.exp(1 + x4:get(i, 1) / 2) + i % 3)
+  sizes[i] = math.exp(1 + x4:get(i, 2) / 2 + math.sin(i) / 2)
 end
+stepwise.counts, stepwise.sizes = counts, sizes
 stepwise.numbers, stepwise.labels, stepwise.heavy, stepwise.ones = numbers, labels, heavy, ones
 
 --- stepwise.data_of(y, task[, w]): these targets and weights of the rows x4.
