@@ -32,6 +32,7 @@ static int end_call(lua_State *L) {
 static void read_list(lua_State *L, int place, loss_call *c, bool at_start, bool writable) {
   scl_guarded *to = &c->in[c->arrays++];
   scl_error error = {0};
+  luaL_checktype(L, place, LUA_TTABLE);
   scl_lua_check(L, scl_guarded_create(c->count * sizeof(double), at_start, to, &error), &error);
   for (size_t i = 0; i < c->count; i++) {
     lua_rawgeti(L, place, (lua_Integer)i + 1);

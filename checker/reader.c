@@ -31,9 +31,10 @@ static int example(lua_State *L) {
   return scl_lua_give_boolean(L, written);
 }
 
-/* checker.reader_recognises(kind, name, first bytes) */
+/* checker.reader_recognises("reader", name, first bytes) */
 static int recognises(lua_State *L) {
   const scl_component *reader = scl_lua_check_component(L, 1);
+  luaL_argcheck(L, reader->plugin.kind == SCL_KIND_READER, 1, "a reader is wanted");
   size_t size;
   const char *first = luaL_checklstring(L, 3, &size);
   return scl_lua_give_boolean(L, scl_reader_recognises(reader, (const unsigned char *)first, size));
@@ -78,6 +79,7 @@ static int open_file(lua_State *L) {
 /* checker.reader_choose(file, columns) -> whether the reader has the slot; columns: places */
 static int choose(lua_State *L) {
   read_file *file = scl_lua_take_handle(L, 1, READ_FILE);
+  luaL_checktype(L, 2, LUA_TTABLE);
   const size_t count = (size_t)luaL_len(L, 2);
   luaL_argcheck(L, count <= file->schema.columns, 2, "too many columns");
   for (size_t j = 0; j < count; j++) {

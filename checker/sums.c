@@ -9,6 +9,8 @@ typedef struct scaling {
 } scaling;
 
 static scaling read_scaling(lua_State *L, int means, int scales, size_t cols) {
+  luaL_checktype(L, means, LUA_TTABLE);
+  luaL_checktype(L, scales, LUA_TTABLE);
   double *room = lua_newuserdatauv(L, (2 * cols + 1) * sizeof *room, 0);
   for (size_t j = 0; j < 2 * cols; j++) {
     lua_rawgeti(L, j < cols ? means : scales, (lua_Integer)(j % cols) + 1);
