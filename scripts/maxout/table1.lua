@@ -16,20 +16,21 @@ local sizes = {}
 for _, m in ipairs{ 100, 500, 1000, 5000, 10000 } do
   if m <= (args.quick and 500 or args.most) then sizes[#sizes + 1] = m end
 end
-local name = "maxout_table1" .. (args.quick and "_quick" or "")
 local train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
 if not args.quick then train, test = sc.data.load("mnist"):parts() end
 
 -- The largest first: of lambdas that make the same decisions the most regular one is chosen.
 local largest, smallest = 1e-1, 1e-7
 local lambdas = { largest, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, smallest }
-local function search(q, T, seed, each)
-  local features = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = T, seed = seed,
-    phi = sc.nonlinearity.maxout{ q = q }, dtype = "float32" }
+
+-- One search over m serves all of its cells.
+local function search(group)
+  local features = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = sc.choose(sizes),
+    seed = group.draw_seed, phi = sc.nonlinearity.maxout{ q = group.q }, dtype = "float32" }
   local stages = { features, sc.solver.ridge{ intercept = false, lambda = sc.choose(lambdas) } }
   if args.quick then table.insert(stages, 1, sc.minmax()) end -- in [0, 1], as pixels are
-  return sc.pipeline(stages):search(train, { holdout = 0.1, seed = seed,
-    score = "balanced_accuracy", each = each })
+  return sc.pipeline(stages):search(train, { holdout = 0.1, seed = group.draw_seed,
+    score = "balanced_accuracy", each = "features.T" })
 end
 
 -- 1 if an end of the grid is strictly better on the hold-out than all other lambdas, else 0.
@@ -44,31 +45,22 @@ local function is_on_edge(tried, m)
   return ties == 1 and (score[largest] == best or score[smallest] == best) and 1 or 0
 end
 
-local cells, last = {}, {} -- in an order in which one search over m serves all of its cells
-for draw = 1, args.quick and 2 or args.seeds do
-  for _, q in ipairs{ 1, 2, 4, 8, 16 } do
-    for _, m in ipairs(sizes) do cells[#cells + 1] = { draw_seed = draw, q = q, m = m } end
-  end
-end
-sc.experiment{ name = name, folder = args.out .. "/cells", data = { train, test },
-  cells = cells, run = function(cell)
-    local key, begun = cell.draw_seed .. " " .. cell.q, sc.clock()
-    if last.key ~= key then
-      local best = search(cell.q, sc.choose(sizes), cell.draw_seed, "features.T")
-      last = { key = key, each = best.each, tried = best.table, seconds = sc.clock() - begun }
-    end
-    local p = last.each[cell.m]
+local exp = sc.experiment{ name = "maxout_table1", args = args, data = { train, test },
+  cells = { draw_seed = sc.range(1, args.quick and 2 or args.seeds), q = { 1, 2, 4, 8, 16 },
+    m = sizes },
+  group = { "draw_seed", "q" }, prepare = search,
+  run = function(cell, context, best)
+    local p = best.each[cell.m]
     local said = p:predict(test)
     return { balanced_error = 100 * (1 - sc.metrics.balanced_accuracy(said, test.y)),
       error = 100 * sc.metrics.error_rate(said, test.y), lambda = p.choice["solver.lambda"],
-      on_edge = is_on_edge(last.tried, cell.m), search_seconds = last.seconds }
+      on_edge = is_on_edge(best.table, cell.m), search_seconds = context.prepare_seconds }
   end }
-local exp = sc.experiment.open(name, { folder = args.out .. "/cells" })
 local knn = { columns = { "k", "error" }, rows = {}, title = "k nearest neighbours" }
 for i, k in ipairs{ 1, 3 } do
   knn.rows[i] = { k, 100 * sc.pipeline{ sc.solver.knn{ k = k } }:fit(train):error(test) }
 end
-sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
+sc.publish("maxout/table1", { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, m up to 500",
   tables = { exp:compare{ published = arg[0]:gsub("lua$", "csv"), rows = "q", columns = "m",
     value = "balanced_error", digits = 2 }, exp:table{ rows = "q", columns = "m", value = "error" },

@@ -11,8 +11,10 @@ local parts = require "scullery.experiment.parts"
 local progress = require "scullery.base.progress"
 local results = require "scullery.experiment.results"
 local running = require "scullery.experiment.running"
+local sharing = require "scullery.experiment.sharing"
 local script_arguments = require "scullery.base.arguments"
 local store = require "scullery.experiment.store"
+local values = require "scullery.experiment.values"
 local workers = require "scullery.experiment.workers"
 
 local experiment = {}
@@ -46,6 +48,11 @@ local rules = { name = { type = "any", required = true },
     takes = "a grid such as { T = { 100, 200 }, seed = { 1, 2 } } or a list of tables" },
   run = { type = "any", test = function(f) return type(f) == "function" end, required = true,
     takes = "a function of a cell that returns a table of results" },
+  group = { type = "any", takes = "a list of names of options", test = function(value)
+    return values.is_list(value) and is_list_of_texts(value)
+  end },
+  prepare = { type = "any", test = function(f) return type(f) == "function" end,
+    takes = "a function of a group's options" },
   folder = folder_rule, data = { type = "any" },
   processes = { type = "integer", low = 1, high = MOST_PROCESSES, default = 1 },
   allow_failures = { type = "boolean", default = false },
@@ -73,13 +80,18 @@ local function fingerprints(data)
   return found
 end
 
+local function digest_of(o)
+  local own = code.digest(o.run)
+  return o.prepare and core.digest(code.digest(o.prepare) .. own) or own
+end
+
 -- The fields of every record of this run.
 local function about(o)
   local script = workers.script()
   local readable, digest = pcall(core.sha256, script or "")
   return { scullery = core.version, commit = core.commit ~= "" and core.commit or nil,
     machine = running.text(core.machine_name()), instruction_set = core.instruction_set(),
-    data = fingerprints(o.data), run = code.digest(o.run),
+    data = fingerprints(o.data), run = digest_of(o),
     script = script and { path = running.text(script), sha256 = readable and digest or nil } }
 end
 
@@ -120,6 +132,7 @@ local function run_cells(run)
   busy[path] = true
   local ok, message = pcall(run.processes > 1 and workers.run or run_here, run)
   busy[path] = nil
+  sharing.leave(run)
   if not ok then error(message, 0) end
 end
 
@@ -146,8 +159,9 @@ end
 
 -- The state of a run: options, cells, the fields of its records, and the stored results if any.
 local function new_run(o, path, list)
-  return { name = o.name, cells = list, f = o.run, retry = o.retry, rerun = o.rerun,
-    processes = o.processes, about = about(o), store = store.read(path) }
+  return { name = o.name, cells = list, order = sharing.divide(list, o.group), f = o.run,
+    prepare = o.prepare, retry = o.retry, rerun = o.rerun, processes = o.processes,
+    about = about(o), store = store.read(path) }
 end
 
 -- Runs the cells without results, in this process or in workers, and returns the experiment. If all
@@ -244,6 +258,10 @@ function experiment.run(given)
   local has_script = type(arguments) == "table" and arguments[-1] ~= nil
   local words = has_script and arguments or {}
   local list, part = cells.of(o.cells, cells.settings(words), o.other_options), parts.of(words)
+  if (o.group ~= nil) ~= (o.prepare ~= nil) then
+    fail("options 'group' and 'prepare' go together: %s is missing", o.group and "prepare" or "group")
+  end
+  sharing.divide(list, o.group)
   if part then list, path = parts.cells(list, part), parts.path(path, part) end
   if busy[place_of(path)] then
     fail("the experiment '%s' runs already: this is a cell of it", o.name)

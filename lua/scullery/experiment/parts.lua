@@ -16,10 +16,14 @@ function parts.of(arguments)
   end
 end
 
---- parts.cells(list, one): every n-th cell, from the i-th on, so that parts take about as long.
+--- parts.cells(list, one): every n-th cell or group of cells, from the i-th on, so that parts take
+--- about as long.
 function parts.cells(list, one)
   local own = {}
-  for i = one[1], #list, one[2] do own[#own + 1] = list[i] end
+  for place, cell in ipairs(list) do
+    local number = cell.group and cell.group.number or place
+    if (number - one[1]) % one[2] == 0 then own[#own + 1] = cell end
+  end
   return own
 end
 

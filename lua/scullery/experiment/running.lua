@@ -1,10 +1,12 @@
 --- Running cells: selects the next one, runs it with its measurements, and records the result.
 ---
---- A run is { name, store, cells, f, start = the existing records at the start, retry, rerun, about
---- = the fields of every record, alone = true if cells run in the process of the script }.
+--- A run is { name, store, cells, order = the places of the cells as they are run, f, prepare, start
+--- = the existing records at the start, retry, rerun, about = the fields of every record, alone =
+--- true if cells run in the process of the script }.
 local core = require "scullery.core"
 local folders = require "scullery.base.folders"
 local options = require "scullery.base.options"
+local sharing = require "scullery.experiment.sharing"
 local valid = require("scullery.base.text").valid
 local values = require "scullery.experiment.values"
 local warn = require "scullery.base.warn"
@@ -22,10 +24,13 @@ function running.finished(run, i)
     run.rerun == "changed" and run.about.run or nil)
 end
 
--- Claims cell i. It may have been finished in the meantime by the previous owner of the claim.
+-- Claims cell i and its group. It may have been finished in the meantime by the previous owner of
+-- the claim.
 local function take(run, i)
   local key = run.cells[i].key
-  if running.finished(run, i) or not run.store:claim(key) then return false end
+  if running.finished(run, i) or not sharing.claim(run, i) or not run.store:claim(key) then
+    return false
+  end
   run.store:refresh()
   if not running.finished(run, i) then return true end
   run.store:disclaim(key)
@@ -37,10 +42,11 @@ running.take = take
 --- that are left, and their number.
 function running.next(run)
   run.at, run.held = run.at or 0, run.held or {}
-  while run.at < #run.cells do
+  while run.at < #run.order do
     run.at = run.at + 1
-    if take(run, run.at) then return run.at end
-    if not running.finished(run, run.at) then table.insert(run.held, run.at) end
+    local i = run.order[run.at]
+    if take(run, i) then return i end
+    if not running.finished(run, i) then table.insert(run.held, i) end
   end
   run.store:refresh()
   local left = {}
@@ -53,6 +59,7 @@ function running.next(run)
     if not running.finished(run, i) then left[#left + 1] = i end
   end
   run.held = left
+  sharing.leave(run)
   return nil, #left
 end
 
@@ -124,18 +131,18 @@ end
 
 local function checkpoints_of(run) return run.store.path .. "/checkpoints" end
 
--- The folder for checkpoints is made when the cell asks for the path.
-local function context_of(run, i)
-  local cell = run.cells[i]
+-- The context of a cell or, without i, of a group. The folder for checkpoints is made when the path
+-- is asked for.
+local function context_of(run, key, i)
   return setmetatable({ name = run.name, folder = run.store.path, index = i, count = #run.cells,
-    key = cell.key, seed = values.seed(cell.key) }, { __index = function(_, name)
+    key = key, seed = values.seed(key) }, { __index = function(_, name)
     if name ~= "checkpoint" then return nil end
     folders.make(checkpoints_of(run))
-    return checkpoints_of(run) .. "/" .. cell.key
+    return checkpoints_of(run) .. "/" .. key
   end })
 end
 
--- Removes the checkpoints of a cell, and their folder if no other is in it.
+-- Removes the checkpoints of a cell or group, and their folder if no other is in it.
 local function remove_checkpoints(run, key)
   local folder = checkpoints_of(run)
   local list = core.folder(folder)
@@ -145,14 +152,33 @@ local function remove_checkpoints(run, key)
   if list then os.remove(folder) end
 end
 
--- pcall(f, ...). If no other process watches this one, os.exit becomes an error, because the cell
+-- Removes those of a group whose cells have all ended.
+local function remove_checkpoints_of_group(run, group)
+  for _, i in ipairs(group and group.places or {}) do
+    if not running.finished(run, i) then return end
+  end
+  if group then remove_checkpoints(run, group.key) end
+end
+
+-- Calls run.f for cell i, with what was prepared for its group.
+local function call_function(run, i)
+  local cell = run.cells[i]
+  local own, context = values.each(values.decode, cell.options), context_of(run, cell.key, i)
+  if not run.prepare then return run.f(own, context) end
+  local shared, seconds = sharing.prepared(run, i, function(group)
+    return context_of(run, group.key)
+  end)
+  context.prepare_seconds = seconds
+  return run.f(own, context, shared)
+end
+
+-- pcall(call_function, run, i). If no other process watches this one, os.exit becomes an error, because the cell
 -- would count as neither done nor failed.
-local function call_cell(run, ...)
-  local f = run.f
-  if not run.alone then return pcall(f, ...) end
+local function call_cell(run, i)
+  if not run.alone then return pcall(call_function, run, i) end
   local exit = os.exit
   rawset(os, "exit", function() error("the cell called os.exit", 0) end)
-  local result = table.pack(pcall(f, ...))
+  local result = table.pack(pcall(call_function, run, i))
   rawset(os, "exit", exit)
   return table.unpack(result, 1, result.n)
 end
@@ -163,8 +189,7 @@ function running.cell(run, i)
   local seconds_before = core.usage(true)
   local began = core.now()
   math.randomseed(values.seed(run.cells[i].key))
-  local ok, result = call_cell(run, values.each(values.decode, run.cells[i].options),
-    context_of(run, i))
+  local ok, result = call_cell(run, i)
   local seconds = core.now() - began
   local used, memory = core.usage()
   local message = not ok and sentence(result)
@@ -195,6 +220,7 @@ end
 function running.finish(run, i, record)
   run.store:add(record)
   remove_checkpoints(run, record.key)
+  remove_checkpoints_of_group(run, run.cells[i].group)
   run.store:disclaim(record.key)
   if run.done then run.done(i, record) end
 end

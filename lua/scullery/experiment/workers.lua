@@ -6,6 +6,7 @@ local core = require "scullery.core"
 local log = require "scullery.experiment.log"
 local options = require "scullery.base.options"
 local running = require "scullery.experiment.running"
+local sharing = require "scullery.experiment.sharing"
 
 local workers = {}
 
@@ -141,6 +142,7 @@ local function record_death(run, worker, how)
   if running.take(run, i) then
     running.finish(run, i, running.record(run, i, { status = "failed", message = how }))
   end
+  sharing.leave(run)
 end
 
 -- A worker ended between cells. If it was killed, another one replaces it.
@@ -196,6 +198,7 @@ local function count_open(run, most)
       end
     end
   end
+  sharing.leave(run)
   return free, left
 end
 
