@@ -29,17 +29,18 @@ local function solvers(seed) -- the authors' SFGD has twice the gradient of ours
       seed = seed } }
 end
 
-local last = {} -- one search of all four serves four cells
-local function run(cell)
-  local train, test = ds:split{ test = 0.25, seed = cell.seed, stratify = false }
-  local key = cell.T .. " " .. cell.seed
-  if last.key ~= key then
-    last = { key = key, each = sc.pipeline{ sc.standardize(), sc.add_bias(),
-      sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, K = sc.kernel.gaussian{ theta = 0.5 },
-        phi = sc.nonlinearity.sign(), T = cell.T, seed = cell.seed },
-      solvers(cell.seed) }:search(train, { folds = 5, seed = cell.seed, each = "solver" }).each }
-  end
-  local p, start = last.each[cell.algorithm], sc.clock()
+local function train_and_test(seed)
+  return ds:split{ test = 0.25, seed = seed, stratify = false }
+end
+local function search(group) -- of all four algorithms
+  return sc.pipeline{ sc.standardize(), sc.add_bias(),
+    sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, K = sc.kernel.gaussian{ theta = 0.5 },
+      phi = sc.nonlinearity.sign(), T = group.T, seed = group.seed }, solvers(group.seed)
+  }:search(train_and_test(group.seed), { folds = 5, seed = group.seed, each = "solver" })
+end
+local function run(cell, _, best)
+  local train, test = train_and_test(cell.seed)
+  local p, start = best.each[cell.algorithm], sc.clock()
   p:fit(train)
   return { seconds = sc.clock() - start, error = p:error(test), train_error = p:error(train) }
 end
@@ -52,8 +53,8 @@ for _, seed in ipairs(sc.range(1, args.quick and 2 or args.seeds)) do
     end
   end
 end
-local exp = sc.experiment{ name = "rkhsw_figure1", args = args,
-  data = ds, cells = cells, run = run }
+local exp = sc.experiment{ name = "rkhsw_figure1", args = args, data = ds, cells = cells,
+  group = { "T", "seed" }, prepare = search, run = run }
 
 local first = { seed = exp:values("seed")[1] }
 local function picture(value, label, where)

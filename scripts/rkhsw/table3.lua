@@ -17,30 +17,29 @@ local here = arg[0]:match("^(.*/)") or ""
 local rows_of = dofile(here .. "table3_rows.lua")
 local methods, recipes = dofile(here .. "table3_methods.lua")(args.quick and 50 or 1000)
 
-local last = {} -- one search of two solvers serves two cells
-local function run(cell)
+local function is_weighting(recipe) return recipe == "I1" or recipe == "I2" end
+local function group_of(cell)
+  return { data = cell.data, seed = cell.seed, recipe = methods[cell.method][1] }
+end
+local function search(group) -- of the solvers of a recipe
+  local parts, folds = rows_of(group.data, group.seed, is_weighting(group.recipe))
+  local train = parts[1]
+  local stages = { sc.standardize(), sc.add_bias(), recipes[group.recipe](group.seed, #train) }
+  if group.recipe == "SVM" and #train > 2000 then train = train:split{ test = #train - 2000 } end
+  return { parts = parts, each = sc.pipeline(stages):search(train, { folds = folds,
+    seed = group.seed, each = "solver" }).each }
+end
+local function run(cell, context, found)
   local recipe, solver = table.unpack(methods[cell.method])
-  local weighting = recipe == "I1" or recipe == "I2"
-  local key, begun = table.concat({ cell.data, recipe, cell.seed }, " "), os.clock()
-  if last.key ~= key then
-    local parts, folds = rows_of(cell.data, cell.seed, weighting)
-    local train = parts[1]
-    local few = recipe == "SVM" and #train > 2000 -- which C is chosen on
-    last = { key = key, parts = parts, each = sc.pipeline{ sc.standardize(),
-      sc.add_bias(), recipes[recipe](cell.seed, #train) }:search(few
-      and train:split{ test = #train - 2000 } or train, { folds = folds, seed = cell.seed,
-      each = "solver" }).each }
-    last.seconds = os.clock() - begun
-  end
-  local p, train, test = last.each[solver], table.unpack(last.parts)
-  begun = os.clock()
+  local p, train, test = found.each[solver], table.unpack(found.parts)
+  local begun = os.clock()
   p:fit(train)
-  local result = { search_seconds = last.seconds, seconds = os.clock() - begun,
+  local result = { search_seconds = context.prepare_seconds, seconds = os.clock() - begun,
     error = p:error(test), train_error = p:error(train) }
   for name, value in pairs(p.choice) do
     if math.type(value) then result[name] = value end
   end
-  if weighting then
+  if is_weighting(recipe) then
     local bound = p:bound{ delta = 0.05, B = p:norm() } -- as the paper: B after learning
     result.bound, result.exact_bound, result.norm = bound.total_paper, bound.total, p:norm()
     result.mse = sc.metrics.mse(p:decision(test), test:targets())
@@ -60,7 +59,8 @@ for _, data in ipairs(args.quick and { "wdbc" } or { "wdbc", "mnist17", "adult",
     end
   end
 end
-local exp = sc.experiment{ name = "rkhsw_table3", args = args, cells = cells, run = run }
+local exp = sc.experiment{ name = "rkhsw_table3", args = args, cells = cells, group = group_of,
+  prepare = search, run = run }
 
 local known, tables = " " .. table.concat(exp.columns, " ") .. " ", {}
 for _, one in ipairs{ { "error", 3, "Share of test rows mistaken" },

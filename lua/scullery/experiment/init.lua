@@ -14,7 +14,6 @@ local running = require "scullery.experiment.running"
 local sharing = require "scullery.experiment.sharing"
 local script_arguments = require "scullery.base.arguments"
 local store = require "scullery.experiment.store"
-local values = require "scullery.experiment.values"
 local workers = require "scullery.experiment.workers"
 
 local experiment = {}
@@ -48,9 +47,8 @@ local rules = { name = { type = "any", required = true },
     takes = "a grid such as { T = { 100, 200 }, seed = { 1, 2 } } or a list of tables" },
   run = { type = "any", test = function(f) return type(f) == "function" end, required = true,
     takes = "a function of a cell that returns a table of results" },
-  group = { type = "any", takes = "a list of names of options", test = function(value)
-    return values.is_list(value) and is_list_of_texts(value)
-  end },
+  group = { type = "any", test = sharing.takes,
+    takes = "a list of names of options, or a function of a cell" },
   prepare = { type = "any", test = function(f) return type(f) == "function" end,
     takes = "a function of a group's options" },
   folder = folder_rule, data = { type = "any" },
@@ -209,8 +207,8 @@ end
 
 --- sc.experiment{ name =, cells =, run = function(cell, context) return { error = 0.1 } end, folder
 --- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true, rerun =,
---- other_options = {}, args = }: runs the function for every cell without a result, and returns
---- the experiment with all results.
+--- other_options = {}, args =, group =, prepare = }: runs the function for every cell without a
+--- result, and returns the experiment with all results.
 ---
 --- cells: a grid { T = { 100, 1000 }, seed = { 1, 2, 3 } }, which stands for all combinations, in
 --- alphabetical order of the names, the last changing fastest; or a list of tables. Values are
@@ -225,7 +223,16 @@ end
 --- { checkpoint = context.checkpoint }): after a kill, the cell's fit goes on where it was. Several
 --- fits of a cell take paths that begin with it. Its files are removed when the cell has ended.
 ---
---- scullery script.lua --part i/N runs every N-th cell from the i-th on, with results in
+--- group = { "q" }, prepare = function(group, context) ... end: cells with the same values of these
+--- options are run one after another, and share what prepare returns, as one search over T serves
+--- the cells of all T. group may be a function of a cell that returns a table: cells with equal
+--- tables are a group, and the table is its options. prepare is called before the first cell of a
+--- group that a process runs, with the group's options alone, and run gets its value as a third
+--- argument; context.prepare_seconds, in run, are its processor seconds, which count for that first
+--- cell. No two processes prepare the same group at once. context.checkpoint of prepare is removed
+--- when the group's cells have ended.
+---
+--- scullery script.lua --part i/N runs every N-th cell (or group) from the i-th on, with results in
 --- FOLDER/NAME/parts, for jobs on machines that share no locks (--part slurm: the task of a Slurm
 --- array). The script without --part, or scullery experiment join FOLDER/NAME, takes them all.
 ---
@@ -259,7 +266,8 @@ function experiment.run(given)
   local words = has_script and arguments or {}
   local list, part = cells.of(o.cells, cells.settings(words), o.other_options), parts.of(words)
   if (o.group ~= nil) ~= (o.prepare ~= nil) then
-    fail("options 'group' and 'prepare' go together: %s is missing", o.group and "prepare" or "group")
+    fail("options 'group' and 'prepare' go together: %s is missing",
+      o.group and "prepare" or "group")
   end
   sharing.divide(list, o.group)
   if part then list, path = parts.cells(list, part), parts.path(path, part) end

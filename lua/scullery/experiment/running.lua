@@ -1,8 +1,8 @@
 --- Running cells: selects the next one, runs it with its measurements, and records the result.
 ---
---- A run is { name, store, cells, order = the places of the cells as they are run, f, prepare, start
---- = the existing records at the start, retry, rerun, about = the fields of every record, alone =
---- true if cells run in the process of the script }.
+--- A run is { name, store, cells, order = the places of the cells as they are run, f, prepare,
+--- start = the existing records at the start, retry, rerun, about = the fields of every record,
+--- alone = true if cells run in the process of the script }.
 local core = require "scullery.core"
 local folders = require "scullery.base.folders"
 local options = require "scullery.base.options"
@@ -172,8 +172,8 @@ local function call_function(run, i)
   return run.f(own, context, shared)
 end
 
--- pcall(call_function, run, i). If no other process watches this one, os.exit becomes an error, because the cell
--- would count as neither done nor failed.
+-- pcall(call_function, run, i). If no other process watches this one, os.exit becomes an error,
+-- because the cell would count as neither done nor failed.
 local function call_cell(run, i)
   if not run.alone then return pcall(call_function, run, i) end
   local exit = os.exit

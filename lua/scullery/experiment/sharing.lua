@@ -1,6 +1,6 @@
---- Work that cells share: cells with the same values of the options `group` are a group. Before the
---- first of them that a process runs, it calls `prepare`, whose result all of them get. A process
---- claims a whole group, so that no two prepare the same one.
+--- Work that cells share: `group` divides them into groups. Before the first cell of a group that a
+--- process runs, it calls `prepare`, whose result all of them get. A process claims a whole group,
+--- so that no two prepare the same one.
 local core = require "scullery.core"
 local options = require "scullery.base.options"
 local values = require "scullery.experiment.values"
@@ -9,27 +9,52 @@ local sharing = {}
 
 local function fail(...) error(string.format(...), 0) end
 
---- sharing.divide(list, names): gives each cell its group { key, number, options, places = those of
---- its cells }, if there are names, and returns the places of all cells, group by group, in the
---- order of their first cells.
-function sharing.divide(list, names)
-  local known, order = {}, {}
-  for i, cell in ipairs(list) do
-    local own = {}
-    for _, name in ipairs(names or {}) do
-      own[name] = cell.options[name]
-      if own[name] == nil then fail("option 'group': cells[%d] has no option '%s'", i, name) end
+--- sharing.takes(group): whether option 'group' may be this: a list of names, or a function.
+function sharing.takes(group)
+  if type(group) == "function" then return true end
+  if not values.is_list(group) then return false end
+  for _, name in ipairs(group) do if type(name) ~= "string" then return false end end
+  return true
+end
+
+-- The options of the group of cell i: those of these names, or what the function returns.
+local function options_of_group(cell, i, group)
+  local own = {}
+  if type(group) == "function" then
+    own = group(values.each(values.decode, cell.options))
+    for name, value in pairs(type(own) == "table" and own or { false }) do
+      if type(name) ~= "string" or not values.is_scalar(value) then
+        fail("option 'group' returned %s for cells[%d]; it takes a table such as { seed = 1 }",
+          options.show(own), i)
+      end
     end
-    local key = names and values.key("group " .. values.identity(own)) or cell.key
+    return values.each(values.encode, own)
+  end
+  for _, name in ipairs(group) do
+    own[name] = cell.options[name]
+    if own[name] == nil then fail("option 'group': cells[%d] has no option '%s'", i, name) end
+  end
+  return own
+end
+
+--- sharing.divide(list, group): gives each cell its group { key, number, options, places = those of
+--- its cells }, if there is an option 'group', and returns the places of all cells, group by group,
+--- in the order of their first cells.
+function sharing.divide(list, group)
+  local known, order, places = {}, {}, {}
+  for i, cell in ipairs(list) do
+    local own = group and options_of_group(cell, i, group)
+    local key = own and values.key("group " .. values.identity(own)) or cell.key
     if not known[key] then
       known[key] = { key = key, number = #order + 1, options = own, places = {} }
       order[#order + 1] = known[key]
     end
     table.insert(known[key].places, i)
-    cell.group = names and known[key]
+    cell.group = own and known[key] or nil
   end
-  local places = {}
-  for _, group in ipairs(order) do table.move(group.places, 1, #group.places, #places + 1, places) end
+  for _, one in ipairs(order) do
+    table.move(one.places, 1, #one.places, #places + 1, places)
+  end
   return places
 end
 
