@@ -6,6 +6,7 @@
 #include "data/files/file.h"
 #include "data/files/input.h"
 #include "data/number.h"
+#include "data/packed.h"
 #include "plugin/reader.h"
 #include <math.h>
 #include <stdio.h>
@@ -63,6 +64,7 @@ typedef struct pass {
   void *file;
   scl_reader_schema schema;
   bool apart;         /* the reader gives the chosen columns alone */
+  bool packed;        /* numbers are packed where they may be */
   uint64_t row, from; /* the next row of the reader, and the first whose text is made */
   char *text;
   size_t at, used, room;
@@ -114,19 +116,29 @@ static scl_status add_cell_text(pass *p, size_t j, const scl_column_cells *cells
   return add_text(p, text.bytes, text.length, error);
 }
 
+/* The number as it is, or as a decimal; returns the bytes. */
+static size_t add_number(const pass *p, double value, char *to) {
+  if (!p->packed || !(fabs(value) < 0x1p53)) return scl_write_number(value, to);
+  if (!scl_packs(value)) return scl_write_integer((int64_t)value, to);
+  scl_pack_number(value, to);
+  return SCL_PACKED_BYTES;
+}
+
 static scl_status add_value(pass *p, size_t j, scl_cell_type type, const scl_column_cells *cells,
                             size_t i, scl_error *error) {
   char *to = p->text + p->used;
   size_t length = 0;
   if (type == SCL_CELL_FLOAT64) {
     if (cells->numbers == NULL) return refuse_cell(p, j, "the reader gives no number", error);
-    p->used += scl_write_number(cells->numbers[i], to);
+    p->used += add_number(p, cells->numbers[i], to);
     return SCL_STATUS_OK;
   }
   if (cells->integers == NULL) return refuse_cell(p, j, "the reader gives no number", error);
+  const int64_t most = (int64_t)1 << 53;
   const int64_t number = cells->integers[i];
   if (type == SCL_CELL_INT64) {
-    p->used += scl_write_integer(number, to);
+    p->used += p->packed && number > -most && number < most ? add_number(p, (double)number, to)
+                                                            : scl_write_integer(number, to);
     return SCL_STATUS_OK;
   }
   if (type == SCL_CELL_DATE) length = scl_cell_write_date(number, to);
@@ -230,7 +242,18 @@ static scl_status seek_pass(void *made, size_t row, scl_error *error) {
   return part == 0 ? SCL_STATUS_OK : scl_reader_seek(p->source->reader, p->file, part, error);
 }
 
-static const scl_input_maker maker = {open_pass, read_pass, seek_pass, close_pass};
+/* The rows of all parts, as if their cells were packed numbers, each with what separates it. */
+static size_t pack_pass(void *made) {
+  pass *p = made;
+  uint64_t rows = 0;
+  p->packed = true;
+  for (size_t k = 0; k < p->schema.parts; k++)
+    rows += p->schema.part_rows[k];
+  const size_t row = p->source->columns * (SCL_PACKED_BYTES + 1);
+  return rows < SIZE_MAX / 2 / row ? (size_t)rows * row + p->used : 0;
+}
+
+static const scl_input_maker maker = {open_pass, read_pass, seek_pass, close_pass, pack_pass};
 
 /* ---------------------------------------------------------------- files */
 

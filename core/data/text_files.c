@@ -20,7 +20,7 @@ static scl_status add_lines(const scl_text *text, scl_texts_builder *builder, sc
 
 static scl_status add_file(const char *path, bool lines, size_t unpacked,
                            scl_texts_builder *builder, scl_error *error) {
-  scl_text text;
+  scl_text text = {0};
   SCL_TRY(scl_input_text(path, unpacked, "give fewer files", &text, error));
   scl_status status = SCL_STATUS_OK;
   if (lines) {

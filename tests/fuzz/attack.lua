@@ -34,9 +34,19 @@ function attack.options(arguments, defaults)
   return o
 end
 
---- attack.seed(given): the seed, printed; "fresh": one of the clock.
+-- A number of the committed files, nil where git tells none.
+local function seed_of_tree()
+  local pipe <close> = assert(io.popen(("git -C %s rev-parse 'HEAD^{tree}' 2>/dev/null"):format(
+    support.quote(attack.source))))
+  local hexadecimal = pipe:read("a"):match("^%x+")
+  return hexadecimal and tonumber(hexadecimal:sub(1, 8), 16)
+end
+
+--- attack.seed(given): the seed, printed. "tree": another one for each state of the committed
+--- files, and for one state always the same; "fresh", or where git tells none: one of the clock.
 function attack.seed(given)
-  local seed = math.tointeger(tonumber(given)) or os.time() * 1000 + os.clock() * 1e6 // 1 % 1000
+  local seed = math.tointeger(tonumber(given)) or given == "tree" and seed_of_tree()
+    or os.time() * 1000 + os.clock() * 1e6 // 1 % 1000
   print(("seed %d"):format(seed))
   return math.tointeger(seed)
 end

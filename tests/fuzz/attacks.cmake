@@ -1,5 +1,6 @@
-# The attacks: each with a fixed seed for 5 seconds, and with a fresh one for about as many as stand here. By hand they go on for as long
-# as --seconds says: build/scullery tests/fuzz/NAME.lua --seed fresh --seconds 3600.
+# The attacks: each with a fixed seed for 5 seconds, and as NAME_fresh, for about as many as stand here, with one that is new for each
+# state of the committed files: what fails there fails again. By hand they go on for as long as --seconds says, with a seed of the clock:
+# build/scullery tests/fuzz/NAME.lua --seed fresh --seconds 3600.
 if(NOT SCULLERY_SANITIZE)
   add_library(failing_allocator MODULE fuzz/failing_allocator.c)
   set_target_properties(failing_allocator PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz
@@ -17,6 +18,7 @@ function(add_attack name seconds_fresh)
     set(test attack_${name}_${seed})
     set(seconds 5)
     if(seed STREQUAL fresh)
+      set(seed tree)
       set(seconds ${seconds_fresh})
     endif()
     add_test(NAME ${test} COMMAND $<TARGET_FILE:scullery> tests/fuzz/${name}.lua --seed ${seed} --seconds ${seconds} ${ARGN}
@@ -37,7 +39,7 @@ if(NOT SCULLERY_SANITIZE)
   add_attack(processes 15)
   # Of experiments the run with a fresh seed is a long one: hundreds of kills.
   add_attack(experiments 0)
-  add_test(NAME attack_experiments_long COMMAND $<TARGET_FILE:scullery> tests/fuzz/experiments.lua --seed fresh --seconds 30 --kills 1000
+  add_test(NAME attack_experiments_long COMMAND $<TARGET_FILE:scullery> tests/fuzz/experiments.lua --seed tree --seconds 30 --kills 1000
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   describe_test(attack_experiments_long)
   set_tests_properties(attack_experiments_long PROPERTIES LABELS "slow;attack;long")

@@ -1,6 +1,9 @@
 /* Fields and lines of text, missing words and default options; used by all files of the reader. */
 #include "base/interrupt.h"
 #include "data/csv/internal.h"
+#include "data/number.h"
+
+#include <math.h>
 
 /* The end of the text without blanks, tabs and carriage returns. */
 static const char *trim_right(const char *text, const char *end) {
@@ -59,6 +62,11 @@ bool csv_next_field(csv_walk *walk, csv_field *field) {
   walk->at = stop + !walk->ended;
   if (++walk->count % CSV_FIELDS_A_LOOK == 0 && scl_interrupted()) walk->ended = true;
   return true;
+}
+
+csv_field csv_unpack(const char *at, char scratch[CSV_NUMBER_BYTES]) {
+  const size_t length = scl_write_number(scl_unpack_number(at), scratch);
+  return (csv_field){.text = scratch, .length = length, .quoted = true};
 }
 
 csv_field csv_unescape(csv_field field, char *scratch) {
@@ -198,6 +206,9 @@ scl_status csv_missing_prepare(csv_missing *missing, const char *const *words, s
     if (strspn(words[count], "-.0123456789") == strlen(words[count]))
       missing->number[(unsigned char)*words[count]] = true;
     missing->longest = scl_max(missing->longest, strlen(words[count]));
+    double number;
+    missing->numbers |=
+        scl_parse_number(words[count], strlen(words[count]), &number) && isfinite(number);
   }
   return csv_names_make(&missing->words, count, word_at, words, error);
 }

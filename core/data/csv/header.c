@@ -76,7 +76,8 @@ static bool any_number(const csv_schema *schema, const char *at, const char *end
   csv_walk walk = csv_walk_line(at, end, schema->separator);
   for (csv_field field; csv_next_field(&walk, &field);)
     if (!csv_is_missing(&schema->missing, field) &&
-        scl_parse_number(field.text, field.length, &number))
+        (scl_parse_number(field.text, field.length, &number) ||
+         (schema->packed && *field.text == SCL_PACKED)))
       return true;
   return false;
 }

@@ -46,12 +46,14 @@ static scl_status make_room(csv_ids *ids, const csv_lines *l, scl_error *error) 
 }
 
 /* Reads the fields of a line up to the id and appends its text. */
-static void take_id(csv_ids *ids, const char *at, const char *end, char separator) {
-  const char *stop = at;
+static void take_id(csv_ids *ids, const char *at, const char *end, const csv_schema *schema) {
+  char number[CSV_NUMBER_BYTES];
+  const char separator = schema->separator, *stop = at;
   const size_t from = ids->rows == 0 ? 0 : ids->ends[ids->rows - 1];
   csv_field field = {0};
   for (size_t j = 0; j <= ids->column; j++, at = stop + 1)
     field = csv_read_field(at, end, separator, &stop);
+  if (schema->packed && *field.text == SCL_PACKED) field = csv_unpack(field.text, number);
   field = csv_unescape(field, ids->texts + from);
   ids->ends[ids->rows++] = from + field.length;
 }
@@ -65,7 +67,7 @@ scl_status csv_ids_take(csv_ids *ids, const csv_schema *schema, const csv_lines 
     for (const char *at = l->chunks[k].text, *end = l->chunks[k].end; at < end; at = next) {
       if (csv_blank_line(at, end, separator, &next)) continue;
       next = csv_line_end(at, end, separator);
-      take_id(ids, at, next, separator);
+      take_id(ids, at, next, schema);
     }
   return SCL_STATUS_OK;
 }

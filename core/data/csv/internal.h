@@ -7,6 +7,7 @@
 #define SCULLERY_CSV_INTERNAL_H
 
 #include "data/csv/csv.h"
+#include "data/packed.h"
 #include <string.h>
 
 /* ---------------------------------------------------------------- names (names.c) */
@@ -46,6 +47,10 @@ typedef struct csv_field {
 csv_field csv_read_field(const char *at, const char *end, char separator, const char **stop);
 /* Whether the field's text is that, doubled quotes halved. */
 bool csv_field_is(csv_field field, const char *text);
+/* The number of a packed field as the decimal that a text would have, in scratch. It counts as
+ * quoted, as the scratch is not to be kept. */
+enum { CSV_NUMBER_BYTES = 32 };
+csv_field csv_unpack(const char *at, char scratch[CSV_NUMBER_BYTES]);
 /* The field's text with doubled quotes halved, in scratch (room for its length). */
 csv_field csv_unescape(csv_field field, char *scratch);
 /* The fields of a line, one after the other. */
@@ -83,6 +88,7 @@ typedef struct csv_missing {
   csv_names words;
   size_t longest;
   bool first[256], number[256];
+  bool numbers; /* some word is a finite number in any form */
 } csv_missing;
 /* The words are borrowed. */
 scl_status csv_missing_prepare(csv_missing *missing, const char *const *words, scl_error *error);
@@ -189,6 +195,7 @@ typedef struct csv_schema {
   csv_missing missing;
   char separator;
   bool header, sums;
+  bool packed; /* the text may hold packed numbers */
   size_t columns, cols_out;
   csv_column *column;
   bool sparse;        /* X has the numbers that are not 0 alone */
@@ -306,6 +313,7 @@ typedef struct csv_lines {
   size_t rows, line;        /* rows before the buffer, line it begins with */
   bool ended;               /* no bytes follow those of the buffer */
   bool begun;               /* the first chunks were given */
+  bool packed;              /* the buffer may hold packed numbers */
   csv_chunk *chunks;        /* the last ones: `count` */
   size_t count, chunk_room;
 } csv_lines;

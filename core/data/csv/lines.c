@@ -14,7 +14,9 @@ static scl_status open_file(csv_lines *l, scl_error *error) {
   l->ended = false;
   l->buffer = scl_allocate(BUFFER_BYTES + 1);
   if (l->buffer == NULL) return scl_fail_memory(error, BUFFER_BYTES, "a file");
-  return scl_input_open(l->paths[0], &l->input, error);
+  SCL_TRY(scl_input_open(l->paths[0], &l->input, error));
+  l->packed = scl_input_pack(l->input);
+  return SCL_STATUS_OK;
 }
 
 static void close_file(csv_lines *l) {
@@ -125,6 +127,7 @@ static scl_status look(csv_lines *l, scl_error *error) {
 static scl_status open_by_buffer(csv_lines *l, csv_schema *schema, scl_error *error) {
   const char *body;
   SCL_TRY(open_file(l, error));
+  schema->packed = l->packed;
   SCL_TRY(look(l, error));
   const char *known = l->buffer + l->used - (!l->ended && l->used > 0);
   SCL_TRY(csv_settle_lines(schema, l->buffer, known, csv_has_returns(l->buffer, known), error));
@@ -188,11 +191,13 @@ static scl_status cut_text(csv_lines *l, const char *at, size_t file, scl_error 
 static scl_status load_text(csv_lines *l, size_t file, csv_schema *schema, const char **body,
                             scl_error *error) {
   scl_text *text = &l->texts[file];
+  text->packed = l->files == 1;
   SCL_TRY(scl_input_text(l->paths[file], l->unpacked,
                          l->files == 1 ? "; stream = true reads it in blocks" : "", text, error));
   char *first = text->bytes;
   const char *end = first + text->length;
   if (file == 0) {
+    schema->packed = text->packed;
     SCL_TRY(csv_settle_lines(schema, first, end, text->returns, error));
     l->separator = schema->separator;
     return csv_schema_open(schema, first, end, body, error);

@@ -172,6 +172,16 @@ static inline void store_level(const row_place *r, const plan *p, size_t level) 
     r->narrow[p->out + level] = 1;
 }
 
+static scl_status take_packed(const row_place *r, size_t j, const char *at, const plan *p,
+                              scl_error *error) {
+  char text[CSV_NUMBER_BYTES];
+  double value = scl_unpack_number(at);
+  if (p->kind == DATE || r->schema->missing.numbers)
+    SCL_TRY(parse_number(r, j, at, csv_unpack(at, text), p, &value, error));
+  store(r, p, value);
+  return SCL_STATUS_OK;
+}
+
 /* Stores the number of the field at `at`; *stop is its delimiter. Plain decimals take a fast
  * path. */
 static scl_status take_number(const row_place *r, size_t j, const char *at, const char *end,
@@ -182,6 +192,10 @@ static scl_status take_number(const row_place *r, size_t j, const char *at, cons
   unsigned places;
   bool negative;
   double value;
+  if (r->schema->packed && *at == SCL_PACKED) {
+    *stop = at + SCL_PACKED_BYTES;
+    return take_packed(r, j, at, p, error);
+  }
   if (p->kind != DATE && !r->schema->missing.number[(unsigned char)*at]) {
     *stop = csv_plain_number(at, r->schema->separator, &digits, &places, &negative);
     if (*stop != NULL && digits <= (uint64_t)1 << 53) { /* both are exact in double: one rounding */
@@ -209,7 +223,9 @@ static scl_status take_level(const row_place *r, size_t j, const char *at, const
     }
   }
   long level = NO_LEVEL;
-  const csv_field field = csv_read_field(at, end, r->schema->separator, stop);
+  char number[CSV_NUMBER_BYTES];
+  csv_field field = csv_read_field(at, end, r->schema->separator, stop);
+  if (r->schema->packed && *at == SCL_PACKED) field = csv_unpack(at, number);
   SCL_TRY(parse_level(r, j, at, field, p, &level, error));
   if (level >= 0) store_level(r, p, (size_t)level);
   return SCL_STATUS_OK;

@@ -161,6 +161,26 @@ static problem scan_field(const scanning *job, size_t chunk, trouble *place, siz
   return !wants_levels(schema, column) || note_level(t, field) ? FINE : FULL;
 }
 
+/* The same for a packed number. */
+static problem scan_packed(const scanning *job, size_t chunk, size_t j, const char *at, tally *t) {
+  const csv_schema *schema = job->schema;
+  const csv_column *column = &schema->column[j];
+  char text[CSV_NUMBER_BYTES];
+  csv_field field = {0};
+  if (column->skipped) return FINE;
+  if (schema->missing.numbers || job->collect) field = csv_unpack(at, text);
+  const bool missing = schema->missing.numbers && csv_is_missing(&schema->missing, field);
+  if (job->collect) {
+    const bool wanted = column->categorical && wants_levels(schema, column);
+    return missing || !wanted || csv_levels_add(&t->levels, text, field.length) ? FINE : FULL;
+  }
+  t->missing += missing;
+  if (missing || (column->like != NULL && column->categorical)) return FINE;
+  if (job->sums != NULL) job->sums[chunk * schema->columns + j] += scl_unpack_number(at);
+  t->numbers++;
+  return FINE;
+}
+
 /* Scans one line; *stop is its line break or the end. False: a problem, which is noted in the
  * trouble of the chunk. The fast path is left out where sums are wanted, as it does not make the
  * number. */
@@ -182,9 +202,15 @@ static bool scan_line(const scanning *job, size_t index, const char *at, const c
       tallies[j].numbers++;
       if (digits > (uint64_t)1 << 53 && places == 0) tallies[j].large++;
     } else {
-      const csv_field field = csv_read_field(at, end, separator, stop);
+      csv_field field = {0};
+      const bool packed = schema->packed && *at == SCL_PACKED;
+      if (packed)
+        *stop = at + SCL_PACKED_BYTES;
+      else
+        field = csv_read_field(at, end, separator, stop);
       if (j < schema->columns)
-        found->problem = scan_field(job, index, found, j, field, &tallies[j]);
+        found->problem = packed ? scan_packed(job, index, j, at, &tallies[j])
+                                : scan_field(job, index, found, j, field, &tallies[j]);
       if (found->problem != FINE) {
         found->column = j;
         found->at = at;

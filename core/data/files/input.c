@@ -22,6 +22,7 @@ struct scl_input {
   char *path;
   const scl_input_maker *maker; /* NULL: a file */
   void *made;
+  size_t expected;       /* bytes, about, that the maker makes; 0: not known */
   unsigned char *buffer; /* bytes of the file that were not taken yet: [at, used) */
   size_t at, used;
   size_t before;          /* place in the file of the buffer's first byte */
@@ -109,6 +110,12 @@ scl_status scl_input_open(const char *path, scl_input **out, scl_error *error) {
   else
     scl_input_close(input);
   return status;
+}
+
+bool scl_input_pack(scl_input *input) {
+  const bool packs = input->maker != NULL && input->maker->pack != NULL;
+  if (packs) input->expected = input->maker->pack(input->made);
+  return packs;
 }
 
 void scl_input_close(scl_input *input) {
@@ -369,7 +376,8 @@ static scl_status guess_size(const scl_input *input, size_t *guess, scl_error *e
   enum { ENDS = 4, FIRST = 1 << 16 };
   unsigned char ends[ENDS];
   const size_t size = input->file.size, bound = bound_of(input);
-  *guess = input->file.regular ? size + 1 : FIRST;
+  *guess = input->file.regular ? size + 1
+                               : scl_max(FIRST, scl_min(input->expected, scl_memory_left() / 2));
   if (!input->packed || !input->file.regular || size < ENDS) return SCL_STATUS_OK;
   SCL_TRY(scl_file_read_at(&input->file, size - ENDS, ENDS, ends, error));
   const size_t said =
@@ -451,8 +459,10 @@ static scl_status read_text(scl_input *input, const char *advice, scl_text *text
 scl_status scl_input_text(const char *path, size_t unpacked, const char *advice, scl_text *text,
                           scl_error *error) {
   scl_input *input;
+  const bool packed = text->packed;
   *text = (scl_text){0};
   SCL_TRY(scl_input_open(path, &input, error));
+  text->packed = packed && scl_input_pack(input);
   scl_input_set_bound(input, unpacked);
   const scl_status status = read_text(input, advice, text, error);
   scl_input_close(input);

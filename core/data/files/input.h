@@ -32,6 +32,9 @@ scl_status scl_input_admit(const scl_input *input, double bytes, scl_error *erro
 scl_status scl_input_seek(scl_input *input, size_t offset, size_t row, scl_error *error);
 /* After the first read: whether a seek takes no longer for a place behind. */
 bool scl_input_seeks(const scl_input *input);
+/* Before the first read, where the caller takes packed numbers (data/packed.h): whether some may
+ * come. They never do from files. */
+bool scl_input_pack(scl_input *input);
 /* input may be NULL. */
 void scl_input_close(scl_input *input);
 
@@ -55,6 +58,7 @@ typedef struct scl_text {
   size_t length;
   bool quotes;  /* it holds a double quote */
   bool returns; /* it holds a carriage return without a line feed after it */
+  bool packed;  /* set before: numbers may be packed; after: see scl_input_pack */
 } scl_text;
 
 /* unpacked: see scl_input_set_bound. A zero byte in the text: SCL_STATUS_BAD_DATA with its line.
@@ -76,6 +80,9 @@ typedef struct scl_input_maker {
   /* Before the first read: the next byte is the first one of `row`, from 0. */
   scl_status (*seek)(void *made, size_t row, scl_error *error);
   void (*close)(void *made);
+  /* See scl_input_pack; returns about how many bytes will come, 0 where that is not known. NULL: the
+   * bytes have no packed numbers. */
+  size_t (*pack)(void *made);
 } scl_input_maker;
 /* The maker and its context are borrowed until scl_input_withdraw of the same context. */
 scl_status scl_input_announce(const char *path, const scl_input_maker *maker, void *context,

@@ -139,6 +139,53 @@ function TestRefused()
   lu.assertEquals(support.read(database), before)
 end
 
+-- Numbers that go to the matrix as they are give what the same cells give as text, or its sentence.
+function TestNumbersAreThoseOfText()
+  need_sqlite()
+  local random, path = math.random, support.memory_path()
+  local number = {
+    function() return ("%.17g"):format(random() * 10.0 ^ random(-310, 15)) end,
+    function() return ("%d"):format(random(-1100, 1100)) end,
+    function() return ("%d"):format(random(-1, 1) * ((1 << random(20, 53)) + random(-1, 1))) end,
+    function() return ("%.2f"):format(random(-3, 3) / 4) end,
+    function() return "-0.0" end,
+  }
+  local odd = { "null", "'x'", "'0.25'", "'2024-02-29'", "9e999", "1e300", "'a \1 b'" }
+  local options = { {}, { dtype = "float32" }, { levels = { "b" } }, { missing = { "-9", "0.25" } },
+    { weights = "b" }, { groups = "b" }, { time = "b" }, { missing_values = "row" },
+    { sparse = true }, { levels = { "y" } }, { skip = { "a" } }, { target = false },
+    { numeric = { "a" } }, { target = "b" } }
+  for _ = 1, support.sanitized and 60 or 200 do
+    local rows, kinds, given = {}, {}, options[random(#options)]
+    for j = 1, 3 do kinds[j] = number[random(#number)] end
+    for i = 1, random(2, 60) do
+      local cells = {}
+      for j = 1, 3 do
+        local one = random(9) == 1 and number[random(#number)] or kinds[j]
+        cells[j] = random(70) == 1 and odd[random(#odd)] or one()
+      end
+      rows[i] = "(" .. table.concat(cells, ",") .. ")"
+    end
+    local query = ("with r(a, b, y) as (values %s) select * from r"):format(
+      table.concat(rows, ","))
+    local reader = core.instance("reader", "sqlite", { query = query })
+    local handle, name = core.reader_file(reader, database)
+    support.write(path, core.read_text(name))
+    local stream = random(3) == 1 or nil
+    given = with(given, { quiet = true, stream = stream })
+    local function read(from, more) -- what it is, in one table
+      local ok, ds = pcall(sc.data.csv, from, with(given, more))
+      if not ok then return { (ds:gsub(from:gsub("%p", "%%%0"), "FILE")) } end
+      local X = stream and sc.pipeline{ sc.standardize() }:fit(ds):transform(ds) or ds.X
+      return { X, ds.y, ds.names, ds.schema, ds.classes, ds.task, ds.weights, ds.groups, ds.time }
+    end
+    local as_text, as_it_is = read(path), read(name, { header = true, separator = "," })
+    lu.assertEquals(as_it_is, as_text, query .. lu.prettystr(given))
+    lu.assertNotNil(handle)
+  end
+  os.remove(path)
+end
+
 -- Files with bytes that are cut off or changed give a data set or a sentence.
 function TestBentFiles()
   need_sqlite()

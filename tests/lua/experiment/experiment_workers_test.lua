@@ -300,7 +300,7 @@ end
 
 function TestEnds:test_kills_at_any_time()
   lu.skipIf(sanitized, "kills by the clock need a build of normal speed")
-  local status, out = support.scullery("tests/fuzz/experiments.lua --seed fresh --kills 30")
+  local status, out = support.scullery("tests/fuzz/experiments.lua --seed tree --kills 30")
   lu.assertEquals(status, 0, out)
   lu.assertStrContains(out, "0 cells lost, 0 doubled, 0 wrong")
 end
