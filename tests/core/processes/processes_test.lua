@@ -237,7 +237,7 @@ function TestMoreProcessesThanRows()
     local p = sc.pipeline{ sc.solver.cg{ lambda = 0.1 } }:fit(X, X:column(1))
     print(p:predict(X)[1], p:predict(X:slice(1, 1))[1])]]
   lu.assertEquals(succeeds(5, code), succeeds(1, code))
-  fails({ "pipeline:fit: fewer rows (5) than processes (6, the first on ", "start at most 5" }, 6, code)
+  fails({ "pipeline:fit: fewer rows (5) than processes (6, the first on ", "at most 5" }, 6, code)
   fails({ "pipeline:search: fewer rows (5)" }, 7, [[
     local sc = require "scullery"
     local X = sc.randn{ 5, 2, seed = 1 }
