@@ -2,6 +2,7 @@
 #include "base/interrupt.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 static atomic_int flag;
 static _Thread_local bool ignored;
@@ -16,7 +17,14 @@ bool scl_interrupt_ignore(bool ignore) {
 }
 void scl_interrupt_clear(void) { atomic_store(&flag, 0); }
 
+static const char said[] = "interrupted!";
+
 scl_status scl_interrupt_check(scl_error *error) {
   if (ignored || atomic_exchange(&flag, 0) == 0) return SCL_STATUS_OK;
-  return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
+  return scl_fail(error, SCL_STATUS_CANCELLED, "%s", said);
+}
+
+bool scl_is_interrupt(const char *sentence) {
+  const size_t length = strlen(sentence), end = sizeof said - 1;
+  return length >= end && strcmp(sentence + length - end, said) == 0;
 }

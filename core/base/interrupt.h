@@ -13,5 +13,8 @@ bool scl_interrupt_ignored(void);
 void scl_interrupt_clear(void);
 /* Clear the flag; SCL_STATUS_CANCELLED ("interrupted!") where it was set. */
 scl_status scl_interrupt_check(scl_error *error);
+/* Whether an error of a script came from Ctrl-C: it ends with "interrupted!", also where the script
+ * caught it and raised it again with other text before it. */
+bool scl_is_interrupt(const char *sentence);
 
 #endif

@@ -1,6 +1,7 @@
 /* Calls of the functions that a script gave for slots (define/define.h), and what an instance keeps
  * in its Lua state. */
 #include "lua/call.h"
+#include "base/interrupt.h"
 #include "define/internal.h"
 #include "lua/options.h"
 #include "plugin/host.h"
@@ -118,15 +119,11 @@ static int run_slot(lua_State *L) {
   return slot->body(L);
 }
 
-/* The error of Lua on top of the stack, as a status. An error that ends with "interrupted!" comes
- * from Ctrl-C, even if the script caught it and raised it again with other text before it. */
+/* The error of Lua on top of the stack, as a status. */
 static scl_status fail_with_lua(lua_State *L, const char *field, int status, scl_error *error) {
-  static const char ctrl_c[] = "interrupted!";
   const char *text = lua_tostring(L, -1);
   if (text == NULL) text = "an error that is no text";
-  const size_t length = strlen(text), end = sizeof ctrl_c - 1;
-  if (length >= end && strcmp(text + length - end, ctrl_c) == 0)
-    return scl_fail(error, SCL_STATUS_CANCELLED, "%s", ctrl_c);
+  if (scl_is_interrupt(text)) return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
   return scl_fail(error, status == LUA_ERRMEM ? SCL_STATUS_NO_MEMORY : SCL_STATUS_INTERNAL,
                   "%s%s%s", field, *field == 0 ? "" : ": ", text);
 }

@@ -24,6 +24,19 @@ static const char *const launcher_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SI
  * launcher. */
 static const char joined_variable[] = "SCULLERY_JOINED";
 
+/* Only process 0 reads standard input and writes. Crash reports and sanitizers write to descriptor
+ * 2 and are seen from every process. */
+static void silence(void) {
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  FILE *silent = fopen("/dev/null", "we");
+  if (nothing >= 0) {
+    (void)dup2(nothing, STDIN_FILENO);
+    (void)dup2(nothing, STDOUT_FILENO);
+    (void)close(nothing);
+  }
+  if (silent != NULL) stderr = silent;
+}
+
 /* ------------------------------------------------------------ which transport */
 
 int scl_read_process_options(int argc, char **argv, scl_process_options *out) {
@@ -108,6 +121,27 @@ static const char *launcher_variable(void) {
   return NULL;
 }
 
+/* Those that have joined are all that a launcher started, unless it belongs to another MPI: then
+ * each process is alone, and the launcher's first one says so. */
+static scl_status check_launched(scl_error *error) {
+  static const char *const launchers[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                             {"PMI_SIZE", "PMI_RANK"}};
+  char host[64] = "?";
+  if (getenv(joined_variable) != NULL) return SCL_STATUS_OK;
+  for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+    const char *size = getenv(launchers[i][0]), *rank = getenv(launchers[i][1]);
+    const long launched = size == NULL ? 1 : strtol(size, NULL, 10);
+    if (launched <= 1 || (size_t)launched == scl_processes_count()) continue;
+    if (rank != NULL && strcmp(rank, "0") != 0) silence();
+    (void)gethostname(host, sizeof host - 1);
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "%s: the launcher started %ld processes (%s), and %zu joined: it belongs to "
+                    "another MPI; --transport NAME chooses one",
+                    host, launched, launchers[i][0], scl_processes_count());
+  }
+  return SCL_STATUS_OK;
+}
+
 /* *out = the transport that the command line asks for, or whose launcher is at work; NULL: none. */
 static scl_status find_transport(const scl_process_options *o, scl_instance **out,
                                  scl_error *error) {
@@ -136,19 +170,6 @@ static scl_status find_transport(const scl_process_options *o, scl_instance **ou
 }
 
 /* ------------------------------------------------------------ what each process does */
-
-/* Only process 0 reads standard input and writes. Crash reports and sanitizers write to descriptor
- * 2 and are seen from every process. */
-static void silence(void) {
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  FILE *silent = fopen("/dev/null", "we");
-  if (nothing >= 0) {
-    (void)dup2(nothing, STDIN_FILENO);
-    (void)dup2(nothing, STDOUT_FILENO);
-    (void)close(nothing);
-  }
-  if (silent != NULL) stderr = silent;
-}
 
 /* Divide the cores among the processes of this machine, unless they have cores of their own. */
 static void divide_cores(void) {
@@ -257,6 +278,7 @@ int scl_join_processes(const scl_process_options *options) {
   if (status == SCL_STATUS_OK) {
     status = scl_processes_join(transport, &error);
     scl_instance_release(transport);
+    if (status == SCL_STATUS_OK) status = check_launched(&error);
   }
   if (status != SCL_STATUS_OK) {
     if (scl_processes_rank() == 0) (void)fprintf(stderr, "scullery: %s\n", error.message);

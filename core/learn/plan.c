@@ -226,71 +226,85 @@ static scl_status time_few_passes(const scl_training *training, const scl_instan
   return time_passes(training, &flow, solver, out, error);
 }
 
-/* Of a solver that works from sums, and declares no passes: those that it makes for the first rows,
- * with up to SOLVED of the values. Systems of few rows are singular where those of all rows are.
- * What fails there is left to the fit. */
+/* What fails in a trial is left to the fit, but for Ctrl-C. */
+static scl_status unless_cancelled(scl_status status) {
+  return status == SCL_STATUS_CANCELLED ? status : SCL_STATUS_OK;
+}
+
+/* Of a solver that works from sums, and declares no passes: *passes = those that it makes for the
+ * first rows, with up to SOLVED of the values. Systems of few rows are singular where those of all
+ * rows are. */
 enum { SOLVED = 7, WIDEST = 2048 };
 
-static double passes_of_few(const scl_training *training, const scl_instance *solver,
-                            const scl_planned *planned) {
+static scl_status passes_of_few(const scl_training *training, const scl_instance *solver,
+                                const scl_planned *planned, double *passes, scl_error *error) {
   const scl_flow *flow = &training->flow;
   const size_t rows = scl_min(flow->source->rows, TRIED), solves = scl_min(planned->count, SOLVED),
                fits = planned->values == NULL ? 1 : solves;
   scl_beginning first;
   scl_training *few;
   scl_fit list[SOLVED];
-  double values[SOLVED], passes = 0;
-  if (scl_flow_features(flow) > scl_min(rows, WIDEST)) return 0;
+  double values[SOLVED];
+  if (scl_flow_features(flow) > scl_min(rows, WIDEST)) return SCL_STATUS_OK;
   for (size_t k = 0; k < solves && planned->values != NULL; k++)
     values[k] = planned->values[k * planned->count / solves];
-  if (begin_training(training, flow, rows, &first, &few, NULL) != SCL_STATUS_OK) return 0;
-  if (scl_training_solve(few, solver, -1, planned->values == NULL ? NULL : values, solves, list,
-                         NULL) == SCL_STATUS_OK) {
-    passes = list[0].passes * (planned->values == NULL ? 1 : (double)planned->count / (double)fits);
+  scl_status status = begin_training(training, flow, rows, &first, &few, error);
+  if (status != SCL_STATUS_OK) return unless_cancelled(status);
+  status = scl_training_solve(few, solver, -1, planned->values == NULL ? NULL : values, solves,
+                              list, error);
+  if (status == SCL_STATUS_OK) {
+    *passes =
+        list[0].passes * (planned->values == NULL ? 1 : (double)planned->count / (double)fits);
     for (size_t k = 0; k < fits; k++)
       scl_fit_release(&list[k]);
   }
   scl_training_destroy(few);
-  return passes;
+  return unless_cancelled(status);
 }
 
-/* The shortest of some fits of a model to the first rows; 0: they fail. */
-static double time_model(const scl_training *training, const scl_instance *solver, size_t rows) {
+/* *seconds = the shortest of some fits of a model to the first rows; 0: they fail. */
+static scl_status time_model(const scl_training *training, const scl_instance *solver, size_t rows,
+                             double *seconds, scl_error *error) {
   scl_beginning first;
   scl_training *few;
-  double seconds = INFINITY;
-  if (begin_training(training, &training->flow, rows, &first, &few, NULL) != SCL_STATUS_OK)
-    return 0;
-  for (int run = 0; run < RUNS && seconds > 0; run++) {
+  *seconds = 0;
+  scl_status status = begin_training(training, &training->flow, rows, &first, &few, error);
+  if (status != SCL_STATUS_OK) return unless_cancelled(status);
+  double least = INFINITY;
+  for (int run = 0; run < RUNS && status == SCL_STATUS_OK; run++) {
     scl_fit fit;
     scl_model *model;
     const double began = scl_progress_clock();
-    const bool made = scl_model_fit(few, (scl_instance *)solver, -1, NULL, 0, &fit, &model, NULL) ==
-                      SCL_STATUS_OK;
-    seconds = made ? fmin(seconds, scl_progress_clock() - began) : 0;
-    if (made) scl_fit_release(&fit);
-    if (made) scl_model_destroy(model);
+    status = scl_model_fit(few, (scl_instance *)solver, -1, NULL, 0, &fit, &model, error);
+    if (status != SCL_STATUS_OK) break;
+    least = fmin(least, scl_progress_clock() - began);
+    scl_fit_release(&fit);
+    scl_model_destroy(model);
   }
   scl_training_destroy(few);
-  return seconds;
+  if (status == SCL_STATUS_OK) *seconds = least;
+  return unless_cancelled(status);
 }
 
 /* Where the solver's cost is a typical one, the time of its models of the first rows and of a part
  * of them says more. */
-static void plan_models(const scl_training *training, const scl_instance *solver, scl_plan *out) {
+static scl_status plan_models(const scl_training *training, const scl_instance *solver,
+                              scl_plan *out, scl_error *error) {
   enum { PART = 4, LEAST = 256 };
   const size_t rows = scl_min(out->rows / PART, TRIED);
   const scl_cost *cost = &out->cost;
   if (!scl_solver_makes_models(solver) || cost->note[0] == 0 || cost->factorised > 0 ||
       cost->normal > 0 || rows < LEAST)
-    return;
-  const double part = time_model(training, solver, rows / PART),
-               all = part > 0 ? time_model(training, solver, rows) : 0;
-  if (!(all > 0)) return;
+    return SCL_STATUS_OK;
+  double part, all = 0;
+  SCL_TRY(time_model(training, solver, rows / PART, &part, error));
+  if (part > 0) SCL_TRY(time_model(training, solver, rows, &all, error));
+  if (!(all > 0)) return SCL_STATUS_OK;
   out->modelled = rows;
   out->modelling = all;
   /* It grows more slowly later: the share of the rows that are support vectors falls. */
   out->power = 1 + 0.7 * (fmin(fmax(log(all / part) / log(PART), 1), 2) - 1);
+  return SCL_STATUS_OK;
 }
 
 static scl_status plan_seconds(scl_training *training, const scl_instance *solver, scl_plan *out,
@@ -312,7 +326,7 @@ static scl_status plan_seconds(scl_training *training, const scl_instance *solve
   }
   if (out->cost.passes > 0 && out->cost.columns >= 1)
     SCL_TRY(time_passes(training, &flow, solver, out, error));
-  plan_models(training, solver, out);
+  SCL_TRY(plan_models(training, solver, out, error));
   const bool by_rate = training->way->blocks; /* products at the rate of the machine */
   if (by_rate || (out->cost.normal == 0 && out->cost.reweighted == 0)) return SCL_STATUS_OK;
   SCL_TRY(time_sums(training, &flow, &summed, &out->codes, error));
@@ -355,7 +369,8 @@ scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
                     .codes = planned->codes};
   plan_cost(solver, &problem, values, count, weighted, out);
   const bool by_sums = out->told && out->cost.normal > 0 && out->cost.passes == 0;
-  const double passes = planned->solved && by_sums ? passes_of_few(training, solver, planned) : 0;
+  double passes = 0;
+  if (planned->solved && by_sums) SCL_TRY(passes_of_few(training, solver, planned, &passes, error));
   add_passes(&problem, passes, out);
   plan_bytes(training, &flow, planned->parameters, out);
   if (planned->timed)

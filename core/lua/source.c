@@ -1,5 +1,6 @@
 /* scullery.core: sources of rows (rows/source.h): matrices, functions of a script, columns of other
  * sources; and flows over them: a source, its row stages and a map. */
+#include "base/interrupt.h"
 #include "learn/labels.h"
 #include "lua/handle.h"
 #include "lua/list.h"
@@ -100,7 +101,9 @@ static scl_status generator_read(scl_source *source, size_t first, size_t count,
   lua_pushinteger(L, (lua_Integer)count);
   scl_status status = SCL_STATUS_OK;
   if (lua_pcall(L, 3, 2, top + 1) != LUA_OK) {
-    status = scl_fail(error, SCL_STATUS_IO, "the row function failed: %s", lua_tostring(L, -1));
+    const char *why = lua_tostring(L, -1);
+    status = scl_fail(error, scl_is_interrupt(why) ? SCL_STATUS_CANCELLED : SCL_STATUS_IO,
+                      "the row function failed: %s", why);
   } else {
     const scl_matrix *rows = scl_lua_test_matrix(L, -2), *targets = scl_lua_test_matrix(L, -1);
     status = check_block(rows, "X", count, source->cols, error);

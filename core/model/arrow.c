@@ -1,9 +1,7 @@
 /* Rows of Arrow's C stream interface as row-major numbers (scullery/scullery.h). What a stream says
  * about the sizes of its buffers is trusted, as the interface has no other word for it. */
-#include "base/memory.h"
+#include "model/arrow.h"
 #include "base/numbers.h"
-
-#include <scullery/scullery.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,64 +11,44 @@
 
 /* ------------------------------------------------------------ types of columns */
 
-/* Format in the interface, and bytes of a number; 0: bits. */
-typedef struct number_type {
-  char format;
-  size_t size;
-  bool is_float;
-} number_type;
+static const arrow_number types[] = {{'c', 1, false}, {'C', 1, false}, {'s', 2, false},
+                                     {'S', 2, false}, {'i', 4, false}, {'I', 4, false},
+                                     {'l', 8, false}, {'L', 8, false}, {'f', 4, true},
+                                     {'g', 8, true},  {'b', 0, false}};
 
-static const number_type types[] = {{'c', 1, false}, {'C', 1, false}, {'s', 2, false},
-                                    {'S', 2, false}, {'i', 4, false}, {'I', 4, false},
-                                    {'l', 8, false}, {'L', 8, false}, {'f', 4, true},
-                                    {'g', 8, true},  {'b', 0, false}};
-
-static const number_type *type_of(const struct ArrowSchema *schema) {
-  if (schema->dictionary != NULL || schema->format == NULL || strlen(schema->format) != 1)
-    return NULL;
+static const arrow_number *type_of(const struct ArrowSchema *schema) {
+  if (schema->format == NULL || strlen(schema->format) != 1) return NULL;
   for (size_t k = 0; k < sizeof types / sizeof *types; k++)
     if (types[k].format == schema->format[0]) return &types[k];
   return NULL;
 }
 
-/* A column of the stream: `width` columns of rows, from `first` on; a list has width numbers. */
-typedef struct column {
-  const number_type *type;
-  size_t first, width;
-  bool is_list;
-  const char *name;
-} column;
+/* The formats of texts: with offsets of 32 bits, of 64 bits, and views. */
+static const char *const texts[] = {"u", "U", "vu"};
 
-typedef struct reading {
-  struct ArrowArrayStream *stream;
-  struct ArrowSchema schema;
-  struct ArrowArray kept; /* the batch whose numbers are the rows; released: none */
-  column *columns;
-  size_t count;
-  void *numbers; /* copied rows */
-  size_t room;   /* rows that they have place for */
-  scl_arrow_rows rows;
-} reading;
+static const char *text_format(const struct ArrowSchema *schema) {
+  for (size_t k = 0; schema->format != NULL && k < sizeof texts / sizeof *texts; k++)
+    if (strcmp(schema->format, texts[k]) == 0) return texts[k];
+  return NULL;
+}
 
-/* The result and what it borrows from. */
-typedef struct owned {
-  scl_arrow_rows rows;
-  struct ArrowArray kept;
-  void *numbers;
-  char **names;
-} owned;
-
-static scl_status refuse(const column *c, const char *why, const char *format, scl_error *error) {
+static scl_status refuse(const arrow_column *c, const char *why, const char *format,
+                         scl_error *error) {
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "column '%s' of the Arrow stream %s (format \"%s\"); it takes columns of numbers "
-                  "and truth values",
+                  "column '%s' of the Arrow stream %s (format \"%s\"); it takes columns of "
+                  "numbers, truth values and texts",
                   c->name, why, format == NULL ? "" : format);
 }
 
-static scl_status look_at_column(const struct ArrowSchema *schema, size_t first, column *out,
+static scl_status look_at_column(const struct ArrowSchema *schema, size_t first, arrow_column *out,
                                  scl_error *error) {
-  *out = (column){.first = first, .width = 1, .name = schema->name == NULL ? "" : schema->name};
-  if (schema->dictionary != NULL) return refuse(out, "has categories", schema->format, error);
+  *out =
+      (arrow_column){.first = first, .width = 1, .name = schema->name == NULL ? "" : schema->name};
+  out->text = text_format(schema->dictionary != NULL ? schema->dictionary : schema);
+  if (schema->dictionary != NULL && (out->text == NULL || (out->type = type_of(schema)) == NULL ||
+                                     out->type->is_float || out->type->size == 0))
+    return refuse(out, "has categories that are no texts", schema->dictionary->format, error);
+  if (out->text != NULL) return SCL_STATUS_OK;
   if (schema->format != NULL && strncmp(schema->format, "+w:", 3) == 0 && schema->n_children == 1) {
     char *end;
     const unsigned long long width = strtoull(schema->format + 3, &end, 10);
@@ -80,27 +58,31 @@ static scl_status look_at_column(const struct ArrowSchema *schema, size_t first,
     out->is_list = true;
     schema = schema->children[0];
   }
-  out->type = type_of(schema);
+  out->type = schema->dictionary == NULL ? type_of(schema) : NULL;
   return out->type != NULL ? SCL_STATUS_OK
                            : refuse(out, "is of another type", schema->format, error);
 }
 
-static scl_status look_at_columns(reading *r, scl_error *error) {
+static scl_status look_at_columns(arrow_reading *r, scl_error *error) {
   const struct ArrowSchema *schema = &r->schema;
   if (schema->format == NULL || strcmp(schema->format, "+s") != 0 || schema->n_children < 1)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "the Arrow stream is no table of columns (format \"%s\")",
                     schema->format == NULL ? "" : schema->format);
-  r->count = (size_t)schema->n_children;
-  r->columns = scl_allocate_array(r->count, sizeof *r->columns);
-  if (r->columns == NULL) return scl_fail_memory(error, r->count * sizeof *r->columns, "columns");
-  bool narrow = true;
+  const size_t count = (size_t)schema->n_children;
+  r->columns = scl_allocate_zero(count * sizeof *r->columns);
+  if (r->columns == NULL) return scl_fail_memory(error, count * sizeof *r->columns, "columns");
+  r->count = count;
+  bool narrow = true, numbers = false;
   for (size_t j = 0; j < r->count; j++) {
     SCL_TRY(look_at_column(schema->children[j], r->rows.columns, &r->columns[j], error));
     r->rows.columns += r->columns[j].width;
-    narrow = narrow && r->columns[j].type->format == 'f';
+    if (r->columns[j].text == NULL) {
+      narrow = narrow && r->columns[j].type->format == 'f';
+      numbers = true;
+    }
   }
-  r->rows.dtype = narrow ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
+  r->rows.dtype = narrow && numbers ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
   return SCL_STATUS_OK;
 }
 
@@ -124,11 +106,16 @@ static int64_t null_in(const struct ArrowArray *a, int64_t first, int64_t end) {
   return first;
 }
 
+static scl_status refuse_arrays(const arrow_column *c, scl_error *error) {
+  return scl_fail(error, SCL_STATUS_BAD_DATA,
+                  "column '%s' of the Arrow stream does not have the arrays of its type", c->name);
+}
+
 /* The array with the numbers of column j, the place of the batch's first number in it, and that of
  * the end. */
-static scl_status find_numbers(const reading *r, const struct ArrowArray *batch, size_t j,
+static scl_status find_numbers(const arrow_reading *r, const struct ArrowArray *batch, size_t j,
                                const struct ArrowArray **out, int64_t *first, scl_error *error) {
-  const column *c = &r->columns[j];
+  const arrow_column *c = &r->columns[j];
   const struct ArrowArray *a = batch->children[j];
   const int64_t width = (int64_t)c->width;
   int64_t at = batch->offset, end = batch->offset + batch->length, null;
@@ -147,10 +134,7 @@ static scl_status find_numbers(const reading *r, const struct ArrowArray *batch,
                       "row %" PRId64 ", column '%s' of the Arrow stream has a null in its list",
                       (int64_t)r->rows.rows + (null - at) / width + 1, c->name);
   }
-  if (!sound || (end > at && a->buffers[1] == NULL))
-    return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "column '%s' of the Arrow stream does not have the arrays of its type",
-                    c->name);
+  if (!sound || (end > at && a->buffers[1] == NULL)) return refuse_arrays(c, error);
   *out = a;
   *first = a->offset + at;
   return SCL_STATUS_OK;
@@ -202,13 +186,111 @@ static bool number_at(char format, const void *values, int64_t k, double *out) {
   }
 }
 
+/* ------------------------------------------------------------ texts */
+
+static bool is_null(const struct ArrowArray *a, int64_t k) {
+  return a->null_count != 0 && a->buffers[0] != NULL && !bit(a->buffers[0], a->offset + k);
+}
+
+/* Text k of an array that is sound. False: its length is below 0. */
+static bool text_at(const struct ArrowArray *a, const char *format, int64_t k, const char **text,
+                    size_t *length) {
+  k += a->offset;
+  if (*format == 'v') {
+    const char *view = (const char *)a->buffers[1] + 16 * k;
+    int32_t size, buffer, offset;
+    memcpy(&size, view, sizeof size);
+    memcpy(&buffer, view + 8, sizeof buffer);
+    memcpy(&offset, view + 12, sizeof offset);
+    *length = (size_t)size;
+    *text = view + 4;
+    if (size <= 12) return size >= 0;
+    *text = buffer >= 0 && buffer < a->n_buffers - 3 ? (const char *)a->buffers[2 + buffer] + offset
+                                                     : NULL;
+    return *text != NULL && offset >= 0;
+  }
+  const bool large = *format == 'U';
+  const int64_t from =
+      large ? ((const int64_t *)a->buffers[1])[k] : ((const int32_t *)a->buffers[1])[k];
+  const int64_t to =
+      large ? ((const int64_t *)a->buffers[1])[k + 1] : ((const int32_t *)a->buffers[1])[k + 1];
+  *length = (size_t)(to - from);
+  *text = (const char *)a->buffers[2] + from;
+  return from >= 0 && to >= from;
+}
+
+static bool texts_are_sound(const struct ArrowArray *a, const char *format) {
+  return a != NULL && is_sound(a, *format == 'v' && a->n_buffers > 3 ? a->n_buffers : 3, 0) &&
+         (a->length == 0 || a->buffers[1] != NULL);
+}
+
+/* *level: the number of the text from place k of the array on, 0: null. */
+static scl_status find_text(const arrow_reading *r, arrow_column *c, const struct ArrowArray *a,
+                            int64_t k, double *level, scl_error *error) {
+  const char *text = "";
+  size_t length = 0;
+  bool null = is_null(a, k), sound = true;
+  if (!null && c->type != NULL) {
+    double place;
+    sound = number_at(c->type->format, a->buffers[1], a->offset + k, &place) && place >= 0 &&
+            place < (double)a->dictionary->length;
+    a = a->dictionary;
+    k = sound ? (int64_t)place : 0;
+    null = sound && is_null(a, k);
+  }
+  *level = 0;
+  if (sound && !null) sound = text_at(a, c->text, k, &text, &length);
+  if (!sound || (!null && length > 0 && memchr(text, 0, length) != NULL))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "row %zu, column '%s' of the Arrow stream: %s",
+                    r->rows.rows, c->name, sound ? "a text with a zero byte" : "it has no text");
+  if (null || (length == 1 && *text == '?')) return SCL_STATUS_OK;
+  if (r->wanted == NULL && !csv_levels_add(&c->levels, text, length))
+    return scl_fail_memory(error, length, "texts");
+  const long place = csv_levels_find(&c->levels, text, length);
+  *level = place < 0 ? ARROW_UNKNOWN : (double)place + 1;
+  return SCL_STATUS_OK;
+}
+
+static void put_number(const arrow_reading *r, size_t place, double value) {
+  scl_set_number(r->numbers, r->rows.dtype, place, value);
+}
+
+static scl_status copy_texts(arrow_reading *r, const struct ArrowArray *batch, size_t j,
+                             scl_error *error) {
+  arrow_column *c = &r->columns[j];
+  const struct ArrowArray *a = batch->children[j];
+  const size_t before = r->rows.rows;
+  const bool coded = c->type != NULL;
+  bool sound = coded ? is_sound(a, 2, 0) && texts_are_sound(a->dictionary, c->text)
+                     : texts_are_sound(a, c->text);
+  sound = sound && a->length >= batch->offset + batch->length;
+  if (!sound || (batch->length > 0 && a->buffers[1] == NULL)) return refuse_arrays(c, error);
+  scl_status status = SCL_STATUS_OK;
+  for (size_t i = 0; status == SCL_STATUS_OK && i < (size_t)batch->length; i++) {
+    double level;
+    r->rows.rows = before + i + 1; /* the row that an error names */
+    status = find_text(r, c, a, batch->offset + (int64_t)i, &level, error);
+    if (status != SCL_STATUS_OK) break;
+    c->nulls = c->nulls || level == 0;
+    put_number(r, (before + i) * r->rows.columns + c->first, level);
+  }
+  r->rows.rows = before;
+  if (status == SCL_STATUS_OK && c->levels.overflow)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "column '%s' of the Arrow stream has more than %d different texts: that is no "
+                    "category",
+                    c->name, CSV_MOST_LEVELS);
+  return status;
+}
+
 /* Copy the column of a batch to the rows from r->rows.rows on. */
-static scl_status copy_column(reading *r, const struct ArrowArray *batch, size_t j,
+static scl_status copy_column(arrow_reading *r, const struct ArrowArray *batch, size_t j,
                               scl_error *error) {
-  const column *c = &r->columns[j];
+  const arrow_column *c = &r->columns[j];
   const size_t columns = r->rows.columns;
   const struct ArrowArray *a;
   int64_t first;
+  if (c->text != NULL) return copy_texts(r, batch, j, error);
   SCL_TRY(find_numbers(r, batch, j, &a, &first, error));
   for (size_t i = 0; i < (size_t)batch->length; i++) {
     const size_t to = (r->rows.rows + i) * columns + c->first;
@@ -220,17 +302,14 @@ static scl_status copy_column(reading *r, const struct ArrowArray *batch, size_t
             "row %zu, column '%s' of the Arrow stream: a whole number beyond 2^53, which "
             "float64 does not have",
             r->rows.rows + i + 1, c->name);
-      if (r->rows.dtype == SCL_DTYPE_FLOAT32)
-        ((float *)r->numbers)[to + k] = (float)value;
-      else
-        ((double *)r->numbers)[to + k] = value;
+      put_number(r, to + k, value);
     }
   }
   return SCL_STATUS_OK;
 }
 
 /* Room for `count` more rows. */
-static scl_status grow(reading *r, size_t count, scl_error *error) {
+static scl_status grow(arrow_reading *r, size_t count, scl_error *error) {
   const size_t wanted = r->rows.rows + count;
   if (wanted <= r->room) return SCL_STATUS_OK;
   const size_t room = wanted > 2 * r->room ? wanted : 2 * r->room,
@@ -248,7 +327,7 @@ static scl_status grow(reading *r, size_t count, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status copy_batch(reading *r, const struct ArrowArray *batch, scl_error *error) {
+static scl_status copy_batch(arrow_reading *r, const struct ArrowArray *batch, scl_error *error) {
   SCL_TRY(grow(r, (size_t)batch->length, error));
   for (size_t j = 0; j < r->count; j++)
     SCL_TRY(copy_column(r, batch, j, error));
@@ -257,9 +336,9 @@ static scl_status copy_batch(reading *r, const struct ArrowArray *batch, scl_err
 }
 
 /* Whether the numbers of the only batch are the rows, where they lie. */
-static bool is_kept(const reading *r) {
-  const number_type *type = r->columns[0].type;
-  return r->count == 1 && type->is_float;
+static bool is_kept(const arrow_reading *r) {
+  const arrow_column *only = &r->columns[0];
+  return r->count == 1 && only->text == NULL && only->type->is_float && !r->moved;
 }
 
 /* ------------------------------------------------------------ the stream */
@@ -276,7 +355,7 @@ static void release_array(struct ArrowArray *array) {
 }
 
 /* The next batch; released at the end of the stream. */
-static scl_status next_batch(reading *r, struct ArrowArray *out, scl_error *error) {
+static scl_status next_batch(arrow_reading *r, struct ArrowArray *out, scl_error *error) {
   *out = (struct ArrowArray){0};
   const int code = r->stream->get_next(r->stream, out);
   if (code != 0) return failed(r->stream, "its rows", code, error);
@@ -291,7 +370,7 @@ static scl_status next_batch(reading *r, struct ArrowArray *out, scl_error *erro
 }
 
 /* The first batch is kept until there is a second, if its numbers can be the rows. */
-static scl_status read_batches(reading *r, scl_error *error) {
+static scl_status read_batches(arrow_reading *r, scl_error *error) {
   for (;;) {
     struct ArrowArray batch;
     SCL_TRY(next_batch(r, &batch, error));
@@ -312,7 +391,7 @@ static scl_status read_batches(reading *r, scl_error *error) {
   }
 }
 
-static scl_status borrow(reading *r, scl_error *error) {
+static scl_status borrow(arrow_reading *r, scl_error *error) {
   const struct ArrowArray *a;
   int64_t first;
   if (r->kept.release == NULL) {
@@ -326,53 +405,40 @@ static scl_status borrow(reading *r, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* The names of the columns of the rows: those of a list are "name_1", "name_2", ... */
-static scl_status name_columns(reading *r, owned *out, scl_error *error) {
-  size_t bytes = r->rows.columns * sizeof(char *);
-  for (size_t j = 0; j < r->count; j++)
-    bytes += r->columns[j].width * (strlen(r->columns[j].name) + 12);
-  out->names = scl_allocate(bytes);
-  if (out->names == NULL) return scl_fail_memory(error, bytes, "names of columns");
-  char *at = (char *)(out->names + r->rows.columns), *end = (char *)out->names + bytes;
-  for (size_t j = 0; j < r->count; j++)
-    for (size_t k = 0; k < r->columns[j].width; k++) {
-      const column *c = &r->columns[j];
-      out->names[c->first + k] = at;
-      const size_t left = (size_t)(end - at);
-      const int length = c->is_list ? snprintf(at, left, "%s_%zu", c->name, k + 1)
-                                    : snprintf(at, left, "%s", c->name);
-      at += length + 1;
-    }
-  r->rows.names = (const char *const *)out->names;
-  return SCL_STATUS_OK;
-}
-
-static scl_status read_stream(reading *r, owned *out, scl_error *error) {
+static scl_status read_stream(arrow_reading *r, arrow_owned *out, scl_error *error) {
   const int code = r->stream->get_schema(r->stream, &r->schema);
   if (code != 0) return failed(r->stream, "its schema", code, error);
   SCL_TRY(look_at_columns(r, error));
+  for (size_t j = 0; j < r->count; j++)
+    r->moved = r->moved || r->columns[j].text != NULL;
+  if (r->wanted != NULL) SCL_TRY(arrow_find_wanted(r, error));
   SCL_TRY(read_batches(r, error));
   SCL_TRY(borrow(r, error));
-  SCL_TRY(name_columns(r, out, error));
-  *out = (owned){r->rows, r->kept, r->numbers, out->names};
+  SCL_TRY(arrow_lay_out(r, out, error));
+  *out = (arrow_owned){r->rows, r->kept, r->numbers, out->names};
   r->kept.release = NULL;
   r->numbers = NULL;
   return SCL_STATUS_OK;
 }
 
-scl_status scl_arrow_read(struct ArrowArrayStream *stream, scl_arrow_rows **out, scl_error *error) {
+scl_status scl_arrow_read_as(struct ArrowArrayStream *stream, const char *const *names,
+                             size_t count, scl_arrow_rows **out, scl_error *error) {
   if (out != NULL) *out = NULL;
   if (stream == NULL || stream->release == NULL || out == NULL)
     return scl_fail(
         error, SCL_STATUS_BAD_OPTION,
         "scl_arrow_read: takes a stream that was not released, and a place for the rows");
-  reading r = {.stream = stream};
-  owned *made = scl_allocate_zero(sizeof *made);
+  arrow_reading r = {.stream = stream, .wanted = names, .n_wanted = names == NULL ? 0 : count};
+  arrow_owned *made = scl_allocate_zero(sizeof *made);
   scl_status status =
       made == NULL ? scl_fail_memory(error, sizeof *made, "rows") : read_stream(&r, made, error);
   if (r.schema.release != NULL) r.schema.release(&r.schema);
   stream->release(stream);
   release_array(&r.kept);
+  for (size_t j = 0; j < r.count; j++) {
+    csv_levels_release(&r.columns[j].levels);
+    SCL_RELEASE(r.columns[j].texts, r.columns[j].to);
+  }
   SCL_RELEASE(r.columns, r.numbers);
   if (status == SCL_STATUS_OK)
     *out = &made->rows;
@@ -381,8 +447,12 @@ scl_status scl_arrow_read(struct ArrowArrayStream *stream, scl_arrow_rows **out,
   return status;
 }
 
+scl_status scl_arrow_read(struct ArrowArrayStream *stream, scl_arrow_rows **out, scl_error *error) {
+  return scl_arrow_read_as(stream, NULL, 0, out, error);
+}
+
 void scl_arrow_free(scl_arrow_rows *rows) {
-  owned *made = (owned *)rows;
+  arrow_owned *made = (arrow_owned *)rows;
   if (made == NULL) return;
   release_array(&made->kept);
   SCL_RELEASE(made->numbers, made->names, made);

@@ -39,15 +39,10 @@ typedef struct mpi_group {
   int size, rank;
 } mpi_group;
 
-/* The number of processes of the launcher; 0: this process was not started by it. */
-static long mpi_launched_size(void) {
-  const char *text = getenv(MPI_SIZE_VARIABLE);
-  return text == NULL ? 0 : strtol(text, NULL, 10);
-}
-
 static int32_t mpi_launched(const void *self) {
   (void)self;
-  return mpi_launched_size() > 0;
+  const char *text = getenv(MPI_SIZE_VARIABLE);
+  return text != NULL && strtol(text, NULL, 10) > 0;
 }
 
 /* A symbol of the library as a pointer to a function, which C does not convert. */
@@ -79,12 +74,7 @@ static scl_status mpi_start(mpi_group *g, scl_error *error) {
   (void)g->Comm_dup(MPI_HANDLE(MPI_COMM_WORLD, "ompi_mpi_comm_world"), &g->world);
   (void)g->Comm_size(g->world, &g->size);
   (void)g->Comm_rank(g->world, &g->rank);
-  const long launched = mpi_launched_size();
-  if (launched <= 0 || launched == g->size) return SCL_STATUS_OK;
-  return g->host->fail(error, SCL_STATUS_UNSUPPORTED,
-                       "the launcher started %ld processes (" MPI_SIZE_VARIABLE
-                       "), and MPI joins %d: the launcher belongs to another MPI",
-                       launched, g->size);
+  return SCL_STATUS_OK;
 }
 
 static scl_status mpi_open(const void *self, void **group, scl_error *error) {

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "data/files/file.h"
 #include "base/interrupt.h"
+#include "processes/processes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,28 +36,44 @@ static scl_status look(const char *path, int descriptor, bool regular_alone, scl
     return scl_fail(error, SCL_STATUS_IO, "%s: this is a %s, not a file", path,
                     S_ISDIR(file.st_mode) ? "folder" : "pipe or device");
   }
-  *out = (scl_file){path, descriptor, regular, regular ? (size_t)file.st_size : 0};
+  *out = (scl_file){path, descriptor, regular, !regular && scl_processes_divide(),
+                    regular ? (size_t)file.st_size : 0};
   return SCL_STATUS_OK;
 }
 
-/* Without O_NONBLOCK, opening a pipe waits for its writer, which neither poll nor Ctrl-C ends. */
+/* Without O_NONBLOCK, opening a pipe waits for its writer, which neither poll nor Ctrl-C ends. Of
+ * several processes, process 0 alone opens it: its writer would begin for another one. */
 static scl_status open_path(const char *path, bool regular_alone, scl_file *out, scl_error *error) {
   *out = (scl_file){.path = path, .descriptor = -1};
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  struct stat file;
+  const bool pipe = scl_processes_divide() && scl_processes_rank() > 0 && stat(path, &file) == 0 &&
+                    S_ISFIFO(file.st_mode);
+  const int descriptor =
+      open(pipe ? "/dev/null" : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   return look(path, descriptor, regular_alone, out, error);
 }
 
+/* The standard input belongs to process 0, be it a file or a pipe. */
+static scl_status open_input(const char *path, scl_file *out, scl_error *error) {
+  *out = (scl_file){.path = path, .descriptor = -1};
+  SCL_TRY(look(path, dup(STDIN_FILENO), false, out, error));
+  if (!scl_processes_divide()) return SCL_STATUS_OK;
+  *out = (scl_file){.path = path, .descriptor = out->descriptor, .shared = true};
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_file_standard_input(scl_file *out, scl_error *error) {
+  return open_input("-", out, error);
+}
+
 scl_status scl_file_open(const char *path, scl_file *out, scl_error *error) {
+  if (strcmp(path, "/dev/stdin") == 0 && scl_processes_divide())
+    return open_input(path, out, error);
   return open_path(path, false, out, error);
 }
 
 scl_status scl_file_open_regular(const char *path, scl_file *out, scl_error *error) {
   return open_path(path, true, out, error);
-}
-
-scl_status scl_file_standard_input(scl_file *out, scl_error *error) {
-  *out = (scl_file){.path = "-", .descriptor = -1};
-  return look("-", dup(STDIN_FILENO), false, out, error);
 }
 
 static scl_status refuse_read(const scl_file *file, scl_error *error) {
@@ -77,9 +94,8 @@ static scl_status wait_for_bytes(const scl_file *file, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-scl_status scl_file_read(const scl_file *file, void *to, size_t size, size_t *got,
-                         scl_error *error) {
-  *got = 0;
+static scl_status read_own(const scl_file *file, void *to, size_t size, size_t *got,
+                           scl_error *error) {
   for (;;) {
     SCL_TRY(wait_for_bytes(file, error));
     const ssize_t count = read(file->descriptor, to, scl_min(size, MOST_BYTES));
@@ -89,6 +105,19 @@ scl_status scl_file_read(const scl_file *file, void *to, size_t size, size_t *go
     }
     if (errno != EINTR && errno != EAGAIN) return refuse_read(file, error);
   }
+}
+
+scl_status scl_file_read(const scl_file *file, void *to, size_t size, size_t *got,
+                         scl_error *error) {
+  *got = 0;
+  if (!file->shared) return read_own(file, to, size, got, error);
+  scl_status status = SCL_STATUS_OK;
+  if (scl_processes_rank() == 0) status = read_own(file, to, size, got, error);
+  int64_t count = (int64_t)*got;
+  SCL_TRY(scl_processes_meet(status, error, "the reading of %s", file->path));
+  SCL_TRY(scl_processes_broadcast(0, &count, sizeof count, error));
+  *got = (size_t)count;
+  return count == 0 ? SCL_STATUS_OK : scl_processes_broadcast(0, to, *got, error);
 }
 
 scl_status scl_file_seek(const scl_file *file, size_t from, scl_error *error) {

@@ -9,6 +9,7 @@ typedef struct scl_file {
   const char *path; /* for sentences; borrowed */
   int descriptor;   /* -1: not open */
   bool regular;
+  bool shared; /* a pipe or device that process 0 reads for all, which make the same calls */
   size_t size; /* of a regular file */
 } scl_file;
 

@@ -241,14 +241,23 @@ typedef struct scl_arrow_rows {
   scl_dtype dtype;    /* SCL_DTYPE_FLOAT32 if all columns are float32, else SCL_DTYPE_FLOAT64 */
   const void *values; /* row by row, without gaps */
   const char *const *names; /* of the columns, UTF-8 */
+  size_t unknown; /* texts, or nulls, for which there is no column: all columns of theirs are 0 */
+  size_t texts;   /* columns that stand for texts */
 } scl_arrow_rows;
 
-/* All rows of a stream, which is released in any case. Columns are numbers or truth values; a
- * fixed-size list of d numbers is d columns with its name. A table of one batch with one such column
- * of float64 or float32, or with one column of numbers, is kept as it is; others are copied. An error
- * that names column and row: a column of another type, a null, a whole number that no double has. */
+/* All rows of a stream, which is released in any case. Columns are numbers, truth values or texts; a
+ * fixed-size list of d numbers is d columns with its name; texts s, also those of a dictionary, are
+ * a column of 0 or 1 for each different text, in the order of their bytes ("s=text"), and "s=?" for
+ * nulls and "?", where there are such. A table of one batch with one such list of float64 or
+ * float32, or with one column of numbers, is kept as it is; others are copied. An error that names
+ * column and row: a column of another type, a null among numbers, a whole number that no double
+ * has, texts that nearly all differ. */
 SCL_EXPORT scl_status scl_arrow_read(struct ArrowArrayStream *stream, scl_arrow_rows **out,
                                      scl_error *error);
+/* The same in the columns of other rows, whose names these are, as for a model that learnt from
+ * them; NULL: as above. Each column of the stream is among them, and each of them in the stream. */
+SCL_EXPORT scl_status scl_arrow_read_as(struct ArrowArrayStream *stream, const char *const *names,
+                                        size_t count, scl_arrow_rows **out, scl_error *error);
 /* NULL: does nothing. */
 SCL_EXPORT void scl_arrow_free(scl_arrow_rows *rows);
 

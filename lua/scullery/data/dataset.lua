@@ -9,6 +9,7 @@
 local core = require "scullery.core"
 local describing = require "scullery.data.describing"
 local discretize = require "scullery.data.discretize"
+local fingerprint = require "scullery.data.fingerprint"
 local folds = require "scullery.data.folds"
 local fail = require "scullery.base.fail"
 local objects = require "scullery.base.objects"
@@ -156,6 +157,7 @@ function dataset.new(given) return options.guard("dataset", 1, make, given) end
 --- dataset.from_table(t, source, said, files): a data set from the result of a reader or a stream.
 --- said: a list of lines about how the file was read. files: the paths of the stream's files.
 function dataset.from_table(t, source, said, files)
+  fingerprint.agree(t, files)
   local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task,
     target = t.target, part_rows = t.parts, weights = t.weights, groups = t.groups, time = t.time,
     source = source, schema = t.schema, files = files }, Dataset)

@@ -11,4 +11,29 @@ function fingerprint.of(ds)
   return { rows = n, cols = d, sha256 = ds.X and core.fingerprint(table.unpack(matrices)) or nil }
 end
 
+local ENDS = 1 << 20 -- bytes of a file's beginning and end
+
+--- fingerprint.of_file(path): the size of a file and a digest of its ends, as text.
+function fingerprint.of_file(path)
+  local file <close> = assert(io.open(path, "rb"))
+  local size = file:seek("end")
+  file:seek("set", 0)
+  local first = file:read(math.min(size, ENDS)) or ""
+  file:seek("set", math.max(size - ENDS, 0))
+  local last = file:read("a") or ""
+  return ("%d %s"):format(size, core.digest(first .. last))
+end
+
+--- fingerprint.agree(t, files): raises an error where processes have read different rows: t.X and
+--- t.y, or `files`, of a stream.
+function fingerprint.agree(t, files)
+  if core.process_count() == 1 then return end
+  local list = {}
+  for i, path in ipairs(files or {}) do list[i] = path .. ": " .. fingerprint.of_file(path) end
+  if t.X then list = { core.checksum(t.X), t.y and core.checksum(t.y) } end
+  if #list == 0 then return end
+  core.process_meet(("data %s (%s)"):format(t.X and ("of %d x %d"):format(t.X:rows(), t.X:cols())
+    or "in " .. files[1], core.digest(table.concat(list, "\n")):sub(1, 16)))
+end
+
 return fingerprint

@@ -156,6 +156,14 @@ end
 
 fitting.check_data = check_data
 
+--- fitting.check_processes(ds, title): raises an error where there are more processes than rows.
+function fitting.check_processes(ds, title)
+  local rows, count = ds:size(), core.process_count()
+  if rows >= count then return end
+  error(("%s: fewer rows (%d) than processes (%d, the first on %s), of which each takes some \z
+    rows: start at most %d"):format(title, rows, count, core.process_hosts()[1], rows), 0)
+end
+
 -- The model of a pipeline without a solver: row stages, features, and for sc.pca after features the
 -- principal components as weights, so that scores = (phi - mean) V'.
 local function learn_rows(self, ds)
@@ -246,6 +254,7 @@ function fitting.run(self, ds, o)
     return self
   end
   check_data(ds, "pipeline:fit")
+  fitting.check_processes(ds, "pipeline:fit")
   if ds.task == "multilabel" and multilabel.apart(self.solver) then
     if o.checkpoint then
       error("pipeline:fit: a checkpoint is for one fit, and these labels are fitted one by one", 0)

@@ -316,6 +316,7 @@ local function check(self, ds, o)
   if not recipe.is_searched(self) then
     error("no option is marked with sc.choose: there is nothing to search", 0)
   end
+  fitting.check_processes(ds, "pipeline:search")
   if o.outer and not o.holdout and (o.folds == "time" or type(o.folds) == "table") then
     error("outer = k repeats the search without each outer fold; it goes with a number of folds", 0)
   end

@@ -6,19 +6,7 @@ local fingerprint = require "scullery.data.fingerprint"
 
 local parts = {}
 
-local ENDS = 1 << 20 -- bytes of a file's beginning and end
-local SAMPLE = 256   -- rows at both ends of a source that has no file
-
--- The size of a file and a digest of its ends.
-local function of_file(path)
-  local file <close> = assert(io.open(path, "rb"))
-  local size = file:seek("end")
-  file:seek("set", 0)
-  local first = file:read(math.min(size, ENDS)) or ""
-  file:seek("set", math.max(size - ENDS, 0))
-  local last = file:read("a") or ""
-  return ("%d %s"):format(size, core.digest(first .. last))
-end
+local SAMPLE = 256 -- rows at both ends of a source that has no file
 
 -- A digest of the first rows of a source whose rows are made on demand, and of the last.
 local function of_rows(source)
@@ -34,7 +22,7 @@ function parts.source(ds)
   local known = fingerprint.of(ds)
   if known.sha256 then return known end
   local list = {}
-  for i, path in ipairs(ds.files or {}) do list[i] = of_file(path) end
+  for i, path in ipairs(ds.files or {}) do list[i] = fingerprint.of_file(path) end
   known.sha256 = #list > 0 and core.digest(table.concat(list, "\n")) or of_rows(ds.source)
   return known
 end

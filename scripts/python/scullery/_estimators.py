@@ -99,8 +99,14 @@ class _Base(BaseEstimator):
     def _rows(self, X, reset=True, **more):
         if reset:  # a fit that fails leaves no model of other columns and classes
             vars(self).pop("_model", None)
+            vars(self).pop("_columns", None)
         if hasattr(X, "__arrow_c_stream__") and not hasattr(X, "iloc"):
-            X = _named(*library.arrow_rows(X))
+            X, names, texts = library.arrow_rows(X, getattr(self, "_columns", None))
+            if texts and reset:
+                self._columns = names
+            elif texts and not hasattr(self, "_columns"):
+                raise ValueError("the Arrow stream has texts, and the model learnt from numbers")
+            X = _named(X, names)
         return self._validate_data(
             X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
             accept_large_sparse=True, reset=reset, **more
@@ -257,7 +263,7 @@ class RandomFeatureClassifier(ClassifierMixin, _Learner):
         ----------
         X : array-like, DataFrame, Arrow stream or sparse matrix of shape (n_samples, n_features)
             Not copied where it is row by row of float64 or float32, or CSR with sorted columns. An
-            object with __arrow_c_stream__ has columns of numbers, or one of fixed-size lists.
+            object with __arrow_c_stream__ has columns of numbers and texts, or one of lists.
         y : array-like of shape (n_samples,), or (n_samples, n_labels) of 0 and 1
             With several columns, multi-label targets: a row has any number of labels.
         sample_weight : array-like of shape (n_samples,) or None
@@ -430,7 +436,7 @@ class RandomFeatureRegressor(RegressorMixin, _Learner):
         ----------
         X : array-like, DataFrame, Arrow stream or sparse matrix of shape (n_samples, n_features)
             Not copied where it is row by row of float64 or float32, or CSR with sorted columns. An
-            object with __arrow_c_stream__ has columns of numbers, or one of fixed-size lists.
+            object with __arrow_c_stream__ has columns of numbers and texts, or one of lists.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,) or None
 

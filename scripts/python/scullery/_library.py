@@ -62,6 +62,8 @@ class ArrowRows(ctypes.Structure):
         ("dtype", integer),
         ("values", pointer),
         ("names", ctypes.POINTER(text)),
+        ("unknown", size_t),
+        ("texts", size_t),
     ]
 
 
@@ -161,7 +163,8 @@ def _open():
             ("scl_predictor_classes", size_t, pointer),
             ("scl_predictor_class_number", ctypes.c_double, pointer, size_t),
             ("scl_predictor_has_probabilities", ctypes.c_int, pointer),
-            ("scl_arrow_read", status, pointer, ctypes.POINTER(ctypes.POINTER(ArrowRows)), error),
+            ("scl_arrow_read_as", status, pointer, ctypes.POINTER(text), size_t,
+             ctypes.POINTER(ctypes.POINTER(ArrowRows)), error),
             ("scl_arrow_free", None, pointer),
             ("scl_predictor_sparse", status, pointer, ctypes.c_int, integer, pointer, pointer,
              pointer, size_t, pointer, size_t, error),
@@ -221,17 +224,22 @@ def table_of(X, names=None):
     return table, kept
 
 
-def arrow_rows(X):
+def arrow_rows(X, names=None):
     """The rows of an object with __arrow_c_stream__ (pyarrow, polars, DuckDB, pandas from 2.2 on)
-    as an array, which borrows them where their layout agrees, and the names of its columns."""
+    as an array, which borrows them where their layout agrees, the names of its columns, and how
+    many of these stand for texts. names: the columns, of other rows, that are wanted."""
     capsule = X.__arrow_c_stream__()
     out, error = ctypes.POINTER(ArrowRows)(), Error()
     stream = _stream_of(capsule, b"arrow_array_stream")
-    _check(_predict.scl_arrow_read(stream, out, error), error)
+    wanted = names and (text * len(names))(*(str(name).encode() for name in names))
+    _check(_predict.scl_arrow_read_as(stream, wanted, len(names or ()), out, error), error)
     rows = out.contents
+    if rows.unknown:
+        warnings.warn(f"{rows.unknown} texts of the Arrow stream were not there at fit time: their "
+                      "columns are 0", RuntimeWarning, stacklevel=4)
     names = [rows.names[j].decode() for j in range(rows.columns)]
     shape = rows.rows, rows.columns
-    return _array_of(rows.values, shape, rows.dtype, _predict.scl_arrow_free, out), names
+    return _array_of(rows.values, shape, rows.dtype, _predict.scl_arrow_free, out), names, rows.texts
 
 
 _stream_of = ctypes.pythonapi.PyCapsule_GetPointer

@@ -24,7 +24,9 @@ enum { MOST = 4 };
 typedef struct source {
   const char *formats[MOST], *names[MOST];
   struct ArrowArray arrays[MOST][MOST]; /* [batch][column] */
-  const void *buffers[MOST][MOST][2];
+  const void *buffers[MOST][MOST][4];
+  const char *words[MOST]; /* formats of dictionaries */
+  struct ArrowSchema word_fields[MOST];
   struct ArrowArray items[MOST][MOST]; /* of lists */
   int64_t offsets[MOST];               /* of the batches */
   int64_t lengths[MOST];
@@ -58,6 +60,8 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) 
   for (int j = 0; j < s->columns; j++) {
     s->field_list[j] = &s->fields[j];
     s->fields[j] = (struct ArrowSchema){.format = s->formats[j], .name = s->names[j]};
+    s->word_fields[j] = (struct ArrowSchema){.format = s->words[j]};
+    if (s->words[j] != NULL) s->fields[j].dictionary = &s->word_fields[j];
     if (s->formats[j][0] != '+') continue;
     s->item = (struct ArrowSchema){.format = "g", .name = "item"};
     s->item_list[0] = &s->item;
@@ -116,16 +120,22 @@ static void put_list(source *s, int b, int j, int64_t count, int64_t width, cons
                                         .children = s->child_list[b][j]};
 }
 
-static scl_status read_source(source *s, scl_arrow_rows **rows, scl_error *error) {
+static scl_status read_source_as(source *s, const char *const *names, size_t count,
+                                 scl_arrow_rows **rows, scl_error *error) {
   struct ArrowArrayStream stream = {.get_schema = get_schema,
                                     .get_next = get_next,
                                     .get_last_error = last_error,
                                     .release = release_stream,
                                     .private_data = s};
   s->next = 0;
-  const scl_status status = scl_arrow_read(&stream, rows, error);
+  s->released_schema = 0;
+  const scl_status status = scl_arrow_read_as(&stream, names, count, rows, error);
   expect(stream.release == NULL && s->released_schema == 1);
   return status;
+}
+
+static scl_status read_source(source *s, scl_arrow_rows **rows, scl_error *error) {
+  return read_source_as(s, NULL, 0, rows, error);
 }
 
 /* ------------------------------------------------------------ tests */
@@ -178,6 +188,75 @@ static void lists(void) {
   }
 }
 
+static void expect_rows(const scl_arrow_rows *rows, size_t columns, const char *const *names,
+                        size_t count, const double *wanted) {
+  expect(rows->rows == count && rows->columns == columns && rows->dtype == SCL_DTYPE_FLOAT64);
+  expect(memcmp(rows->values, wanted, count * columns * sizeof *wanted) == 0);
+  for (size_t j = 0; j < columns; j++)
+    expect(strcmp(rows->names[j], names[j]) == 0);
+}
+
+/* Texts of each layout: "a long, long text", "b", null, "b"; the same columns for other rows. */
+static void put_texts(source *s, const char *first) {
+  static int32_t narrow[] = {0, 17, 18, 18, 19};
+  static int64_t wide[] = {0, 17, 18, 18, 19};
+  static const uint8_t nulls[] = {0x0b};
+  static const int8_t codes[] = {0, 1, 1, 1};
+  static char bytes[32], views[64];
+  (void)snprintf(bytes, sizeof bytes, "%.17sbb", first);
+  const int32_t long_view[] = {17, 0, 0, 0}, short_view[] = {1, 'b', 0, 0};
+  for (size_t i = 0; i < 4; i++)
+    memcpy(views + 16 * i, i == 0 ? long_view : short_view, 16);
+  for (int j = 0; j < 3; j++) {
+    put(s, 0, j, 4, 0, nulls, j == 0 ? (void *)narrow : j == 1 ? (void *)wide : (void *)views);
+    s->buffers[0][j][2] = bytes;
+    s->arrays[0][j].n_buffers = j == 2 ? 4 : 3;
+  }
+  put(s, 0, 3, 4, 0, nulls, codes);
+  s->items[0][3] = s->arrays[0][0]; /* the dictionary: its first two texts */
+  s->items[0][3].length = 2;
+  s->arrays[0][3].dictionary = &s->items[0][3];
+}
+
+static void texts(void) {
+  const char *const names[] = {
+      "u=a long, long text", "u=b", "u=?", "U=a long, long text", "U=b", "U=?",
+      "v=a long, long text", "v=b", "v=?", "d=a long, long text", "d=b", "d=?"};
+  source s = {.formats = {"u", "U", "vu", "c"},
+              .names = {"u", "U", "v", "d"},
+              .words = {NULL, NULL, NULL, "u"},
+              .columns = 4,
+              .batches = 1,
+              .lengths = {4, 4}};
+  put_texts(&s, "a long, long text");
+  double wanted[4 * 12] = {0};
+  for (size_t i = 0; i < 4; i++)
+    for (size_t j = 0; j < 4; j++)
+      wanted[12 * i + 3 * j + (i == 0 ? 0 : i == 2 ? 2 : 1)] = 1;
+  scl_arrow_rows *rows;
+  expect(read_source(&s, &rows, NULL) == SCL_STATUS_OK && rows->unknown == 0);
+  expect(rows->texts == 12);
+  expect_rows(rows, 12, names, 4, wanted);
+  scl_arrow_free(rows);
+  /* the columns in another order, and a text that is none of them */
+  const char *turned[12];
+  for (size_t j = 0; j < 12; j++)
+    turned[j] = names[11 - j];
+  put_texts(&s, "another long text");
+  for (size_t i = 0; i < 4; i++)
+    for (size_t j = 0; j < 12; j++)
+      wanted[12 * i + j] = i > 0 && 11 - j == (11 - j) / 3 * 3 + (i == 2 ? 2 : 1);
+  expect(read_source_as(&s, turned, 12, &rows, NULL) == SCL_STATUS_OK && rows->unknown == 4);
+  expect_rows(rows, 12, turned, 4, wanted);
+  scl_arrow_free(rows);
+  scl_error error;
+  expect(read_source_as(&s, turned, 9, &rows, &error) == SCL_STATUS_BAD_DATA);
+  expect(strstr(error.message, "column 'u' of the Arrow stream is not among the 9") != NULL);
+  turned[0] = "w=b";
+  expect(read_source_as(&s, turned, 12, &rows, &error) == SCL_STATUS_BAD_DATA);
+  expect(strstr(error.message, "the Arrow stream has no column 'w=b'") != NULL);
+}
+
 /* A sentence with column and row, and nothing is left. */
 static void refuses(source *s, const char *words) {
   scl_error error = {0};
@@ -195,8 +274,15 @@ static void refusals(void) {
   const source plain = {
       .formats = {"g"}, .names = {"x"}, .columns = 1, .batches = 1, .lengths = {2}};
   source s = plain;
+  s.formats[0] = "z";
+  refuses(&s, "column 'x' of the Arrow stream is of another type (format \"z\")");
+  s = plain;
+  s.words[0] = "g";
+  refuses(&s, "column 'x' of the Arrow stream has categories that are no texts");
+  s = plain;
   s.formats[0] = "u";
-  refuses(&s, "column 'x' of the Arrow stream is of another type (format \"u\")");
+  put(&s, 0, 0, 2, 0, NULL, values); /* two buffers */
+  refuses(&s, "does not have the arrays");
   s = plain;
   s.formats[0] = "+w:0";
   refuses(&s, "column 'x'");
@@ -235,6 +321,7 @@ static void empty(void) {
 int main(void) {
   every_type();
   lists();
+  texts();
   refusals();
   empty();
   return failures > 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -234,8 +234,63 @@ function TestMoreProcessesThanRows()
   local code = [[
     local sc = require "scullery"
     local X = sc.randn{ 5, 2, seed = 1 }
-    print(sc.pipeline{ sc.solver.cg{ lambda = 0.1 } }:fit(X, X:column(1)):predict(X)[1])]]
-  lu.assertEquals(succeeds(4, code), succeeds(1, code))
+    local p = sc.pipeline{ sc.solver.cg{ lambda = 0.1 } }:fit(X, X:column(1))
+    print(p:predict(X)[1], p:predict(X:slice(1, 1))[1])]]
+  lu.assertEquals(succeeds(5, code), succeeds(1, code))
+  fails({ "pipeline:fit: fewer rows (5) than processes (6, the first on ", "at most 5" }, 6, code)
+  fails({ "pipeline:search: fewer rows (5)" }, 7, [[
+    local sc = require "scullery"
+    local X = sc.randn{ 5, 2, seed = 1 }
+    sc.pipeline{ sc.solver.cg{ lambda = sc.choose{ 0.1, 1 } } }:search(sc.dataset{ X = X,
+      y = X:column(1) }, { folds = 2 })]])
+end
+
+-- Process 0 reads what can be read once, for all.
+function TestPipesAreReadForAll()
+  support.in_folder(function(folder)
+    local lines, labels = { "a,b,y" }, { "\0\0\8\1\0\0\0\100" }
+    local images = { "\0\0\8\3\0\0\0\100\0\0\0\4\0\0\0\5" }
+    for i = 1, 40000 do lines[i + 1] = ("%d,%.3f,%s"):format(i % 7, math.sin(i), i % 3) end
+    for i = 1, 100 do
+      images[i + 1], labels[i + 1] = string.char(i):rep(20), string.char(i % 3)
+    end
+    support.write(folder .. "/rows", table.concat(lines, "\n"))
+    support.write(folder .. "/images", table.concat(images))
+    support.write(folder .. "/labels", table.concat(labels))
+    local script = support.write(folder .. "/script.lua", [[
+      local sc = require "scullery"
+      local ds = sc.data[arg[1] ](arg[2], arg[3] or { target = "y", quiet = true })
+      print(#ds, ds.X:sum(), ds.y:sum())]])
+    for _, case in ipairs{ { "csv", "rows" }, { "idx", "images", folder .. "/labels" } } do
+      local file, labels_of = folder .. "/" .. case[2], case[3] or ""
+      local function read(count, path, before, behind)
+        local status, out, err = support.shell(("%s timeout 100 %s --processes %d %s %s %s %s %s")
+          :format(before or "", support.quote(support.binary), count, script, case[1], path,
+          labels_of, behind or ""))
+        lu.assertEquals({ status, err }, { 0, "" })
+        return out
+      end
+      local want = read(1, file)
+      local piped = ("cat %s |"):format(file)
+      lu.assertEquals(read(3, "-", piped), want)
+      lu.assertEquals(read(3, "/dev/stdin", piped), want)
+      lu.assertEquals(read(2, "/dev/stdin", nil, "< " .. file), want)
+      os.execute(("mkfifo %s.pipe; cat %s > %s.pipe &"):format(file, file, file))
+      lu.assertEquals(read(3, file .. ".pipe"), want)
+    end
+  end)
+end
+
+-- Processes that have read different rows, here of a file of each.
+function TestFilesThatDiffer()
+  support.in_folder(function(folder)
+    for rank, last in ipairs{ "3,4", "3,5" } do
+      support.write(("%s/%d.csv"):format(folder, rank - 1), "a,y\n1,2\n" .. last .. "\n")
+    end
+    fails({ "data.csv: the processes went different ways", "data of 2 x 1" }, 2, ([[
+      require "scullery".data.csv("%s/" .. require "scullery".processes.rank .. ".csv",
+        { quiet = true, target = "y" })]]):format(folder))
+  end)
 end
 
 function TestTheyKnowThemselves()
@@ -361,6 +416,15 @@ function TestBadOptions()
   lu.assertEquals(status, 1)
   lu.assertStrContains(err, "PMIX_NAMESPACE")
   lu.assertStrContains(err, "--transport NAME")
+  -- a launcher of another MPI, of which each process is alone: its first one says so
+  for rank, words in pairs{ ["0"] = "the launcher started 4 processes (PMI_SIZE), and 1 joined",
+    ["1"] = "" } do
+    status, _, err = support.shell(("PMI_SIZE=4 PMI_RANK=%s %s --transport %s -e 'print(1)'")
+      :format(rank, support.quote(support.binary), "'fork{ processes = 1 }'"))
+    lu.assertEquals(status, 1)
+    lu.assertStrContains(err, words)
+    lu.assertEquals(err == "", words == "")
+  end
   -- a launcher of one process
   for _, alone in ipairs{ "PMI_SIZE=1", "PMIX_NAMESPACE=4 SLURM_STEP_NUM_TASKS=1" } do
     local _, out = support.shell(alone .. " " .. support.quote(support.binary) .. " -e 'print(1)'")

@@ -49,7 +49,7 @@ def _pointers(records):
 
 
 class Table:
-    """Columns by name: arrays of float64, of one dimension or, as lists, of two; equal batches but
+    """Columns by name: texts, or arrays of float64, of one dimension or, as lists, of two; equal batches but
     for the last. null: (name, row), a null. `released` counts the batches that were."""
 
     def __init__(self, columns, batches=1, null=None):
@@ -82,7 +82,7 @@ class Table:
 
     def field(self, name, values):
         if values.ndim == 1:
-            return self.keep(Schema(b"g", name.encode()))
+            return self.keep(Schema(b"u" if values.dtype.kind == "U" else b"g", name.encode()))
         item = self.keep(Schema(b"g", b"item"))
         return self.keep(Schema(b"+w:%d" % values.shape[1], name.encode(), None, 0, 1,
                                 self.keep(_pointers([item]))))
@@ -97,6 +97,12 @@ class Table:
 
     def array(self, name):
         values, valid = self.columns[name], None
+        if values.dtype.kind == "U":
+            parts = [one.encode() for one in values]
+            ends = self.keep(np.cumsum([0] + [len(part) for part in parts], dtype=np.int32))
+            flat = (pointer * 3)(None, ends.ctypes.data,
+                                 ctypes.addressof(self.keep(ctypes.create_string_buffer(b"".join(parts)))))
+            return self.keep(Array(len(parts), 0, 0, 3, 0, ctypes.addressof(self.keep(flat))))
         if self.null and self.null[0] == name:
             bits = np.ones(self.rows, dtype=bool)
             bits[self.null[1]] = False

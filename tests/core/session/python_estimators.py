@@ -196,10 +196,28 @@ class Forms(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "row 3, column 'b' of the Arrow stream is null"):
             model.predict(arrow.Table({"a": X[:, 0], "b": X[:, 1]}, null=("b", 2)))
 
+    def test_arrow_texts(self):
+        X, words = arrow.numbers(40), np.array(["low", "high", "größer", "?"])[np.arange(40) % 4]
+        table = arrow.Table({"a": X[:, 0], "w": words}, batches=3)
+        model = RandomFeatureRegressor(n_components=20, random_state=0).fit(table, X[:, 1])
+        coded = np.column_stack([X[:, 0]] + [words == one for one in ("größer", "high", "low", "?")])
+        plain = RandomFeatureRegressor(n_components=20, random_state=0).fit(coded, X[:, 1])
+        self.assertEqual(model.feature_names_in_[1], "w=größer")
+        np.testing.assert_allclose(model.predict(table), plain.predict(coded))
+        model = pickle.loads(pickle.dumps(model))
+        turned = arrow.Table({"w": words[:2], "a": X[:2, 0]})
+        np.testing.assert_allclose(model.predict(turned), plain.predict(coded[:2]))
+        with self.assertWarnsRegex(RuntimeWarning, "1 texts of the Arrow stream"):
+            model.predict(arrow.Table({"w": ["low", "new"], "a": X[:2, 0]}))
+        with self.assertRaisesRegex(ValueError, "no column 'a'"):
+            model.predict(arrow.Table({"w": words, "b": X[:, 0]}))
+        with self.assertRaisesRegex(ValueError, "has texts, and the model learnt from numbers"):
+            plain.predict(table)
+
     def test_arrow_lists_are_borrowed(self):
         X = np.ascontiguousarray(arrow.numbers(9))
         table = arrow.Table({"v": X})
-        rows, names = _library.arrow_rows(table)
+        rows, names, _ = _library.arrow_rows(table)
         self.assertTrue(np.shares_memory(rows, X))
         np.testing.assert_array_equal(rows, X)
         self.assertEqual(names, ["v_1", "v_2"])

@@ -313,6 +313,31 @@ function TestRows:test_a_plan_of_generated_rows_makes_only_the_first()
   lu.assertTrue(most <= 4096, most)
 end
 
+-- Ctrl-C while rows are read for a plan, also for the trial fits of a solver, ends it.
+function TestRows:test_an_interrupt_ends_a_plan()
+  for _, p in ipairs{ sc.pipeline{ sc.solver.adaboost{ stumps = 5 } }, pipeline(20) } do
+    local function plan(at)
+      local calls = 0
+      local rows = sc.data.rows{ n = n, d = 3, classes = { 0, 1 }, read = function(first, count)
+        calls = calls + 1
+        if calls == at then core.interrupt() end
+        local made = sc.randn{ count, 3, seed = first }
+        return made, made:column(1):map(function(v) return v > 0 and 1 or 0 end)
+      end }
+      local ok, message = pcall(p.plan, p, rows)
+      return calls, ok, message
+    end
+    local calls, planned = plan()
+    lu.assertTrue(planned)
+    lu.assertTrue(calls > 5, calls)
+    for at = 1, calls do
+      local _, ok, message = plan(at)
+      lu.assertFalse(ok, at)
+      lu.assertStrContains(message, "interrupted!")
+    end
+  end
+end
+
 function TestRows:test_matrices_are_planned_as_they_are_fitted()
   lu.assertEquals(pipeline(100):plan(X, ds.y).rows, n)
 end
