@@ -320,13 +320,13 @@ static scl_status newton_move(csr_newton *n, bool *moved, scl_error *error) {
   return csr_newton_look(n, false, error);
 }
 
-/* The residual of a step: less as the iteration comes nearer. From a solution of a lambda nearby
- * steps are good at once, and worth being exact. */
+/* The residual of a step: less as the iteration comes nearer. From where a path leads, one step
+ * that is exact enough for the goal is less work than two. */
 static double newton_share(const csr_newton *n, double first, double goal) {
-  const double norm = n->norm, most = n->near ? 0.03 : 0.25;
+  const double norm = n->norm;
   if (n->quadratic) return fmin(0.25, goal / norm / 2);
-  const double share = fmin(most, sqrt(norm / first));
-  return fmax(share, fmin(0.25, 0.3 * goal / norm));
+  const double share = fmin(n->near ? 0.01 : 0.25, sqrt(norm / first));
+  return fmax(share, fmin(0.25, (n->near ? 0.1 : 0.3) * goal / norm));
 }
 
 scl_status csr_newton_minimise(csr_newton *n, double goal, size_t most, size_t *iterations,
@@ -342,7 +342,8 @@ scl_status csr_newton_minimise(csr_newton *n, double goal, size_t most, size_t *
         problem->progress(problem, "solving", 1 - (double)(end - *iterations) / (double)end,
                           n->value - risk_penalty(n->risk, n->x), error);
     if (status == SCL_STATUS_OK) status = csr_newton_bends(n, error);
-    if (status == SCL_STATUS_OK && (begins || !n->follows)) status = newton_diagonal(n, error);
+    if (status == SCL_STATUS_OK && (begins ? !n->near : !n->follows))
+      status = newton_diagonal(n, error);
     begins = false;
     if (status == SCL_STATUS_OK)
       status = newton_direct(

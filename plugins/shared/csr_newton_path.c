@@ -94,29 +94,87 @@ static scl_status path_solve(csr_newton *n, const csr_newton_task *task, double 
   return status;
 }
 
-/* Value, gradient and norm at n->x for another lambda: only the penalty changes. */
+/* Value, gradient, norm and preconditioner at n->x for another lambda: only the penalty changes. */
 static void path_take_lambda(csr_newton *n, risk *r, double lambda) {
   const double change = lambda - r->lambda, before = risk_penalty(r, n->x);
   r->lambda = lambda;
   n->value += risk_penalty(r, n->x) - before;
-  for (size_t k = 0; change != 0 && k < r->problem->features * r->columns; k++)
+  for (size_t k = 0; change != 0 && k < r->problem->features * r->columns; k++) {
     n->gradient[k] += change * n->x[k];
+    if (n->follows) n->diagonal[k] += change;
+  }
   n->norm = sqrt(risk_dot(r->size, n->gradient, n->gradient));
 }
 
-/* From the solutions of the last two lambdas, before and n->x, to where they lead in the logarithm
- * of lambda, if the objective is less there. */
-static scl_status path_predict(csr_newton *n, const double *before, double ratio,
-                               scl_error *error) {
-  const size_t size = n->risk->size;
-  const double value = n->value;
-  memcpy(n->step, n->x, size * sizeof *n->x);
-  for (size_t k = 0; k < size; k++)
-    n->x[k] += ratio * (n->x[k] - before[k]);
-  const scl_status status = csr_newton_look(n, true, error);
-  if (status != SCL_STATUS_OK || n->value < value) return status;
-  memcpy(n->x, n->step, size * sizeof *n->x);
-  return csr_newton_look(n, true, error);
+/* The solutions of the last lambdas, and their scores, the newest first. */
+enum { PATH_KEPT = 3 };
+typedef struct path_history {
+  double *x[PATH_KEPT], *scores[PATH_KEPT], place[PATH_KEPT]; /* place: ln lambda */
+  size_t kept;
+} path_history;
+
+static scl_status path_history_open(path_history *h, const risk *r, scl_error *error) {
+  const scl_host *host = r->problem->host;
+  double *at = host->scratch(PATH_KEPT * (r->size + r->scores + 1) * sizeof *at);
+  if (at == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a path");
+  for (size_t k = 0; k < PATH_KEPT; k++, at += r->size + r->scores) {
+    h->x[k] = at;
+    h->scores[k] = at + r->size;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Takes n->x in, in place of the oldest. */
+static void path_keep(path_history *h, const csr_newton *n) {
+  const size_t last = PATH_KEPT - 1;
+  double *x = h->x[last], *scores = h->scores[last];
+  for (size_t k = last; k > 0; k--) {
+    h->x[k] = h->x[k - 1];
+    h->scores[k] = h->scores[k - 1];
+    h->place[k] = h->place[k - 1];
+  }
+  h->x[0] = memcpy(x, n->x, n->risk->size * sizeof *x);
+  h->scores[0] = memcpy(scores, n->scores, n->risk->scores * sizeof *scores);
+  h->place[0] = log(n->risk->lambda);
+  h->kept += h->kept < PATH_KEPT;
+}
+
+/* to = sum_k shares[k] from[k] */
+static void path_mix(const path_history *h, double *const *from, const double *shares, size_t size,
+                     double *to) {
+  for (size_t i = 0; i < size; i++) {
+    double sum = 0;
+    for (size_t k = 0; k < h->kept; k++)
+      sum += shares[k] * from[k][i];
+    to[i] = sum;
+  }
+}
+
+/* From the last solution to where the last ones lead, a polynomial in ln lambda, if the objective
+ * is less there. Scores are linear in x, so that the only pass is the one for the gradient. */
+static scl_status path_predict(csr_newton *n, const path_history *h, scl_error *error) {
+  const risk *r = n->risk;
+  const double at = log(r->lambda), value = n->value;
+  double shares[PATH_KEPT];
+  bool leads = h->kept > 1 && r->lambda > 0;
+  for (size_t k = 0; k < h->kept; k++) {
+    shares[k] = 1;
+    for (size_t l = 0; l < h->kept; l++)
+      if (l != k) shares[k] *= (at - h->place[l]) / (h->place[k] - h->place[l]);
+    leads = leads && fabs(shares[k]) < 8; /* not across a wide step, nor between equal lambdas */
+  }
+  n->near = false;
+  if (!leads) return SCL_STATUS_OK;
+  path_mix(h, h->x, shares, r->size, n->x);
+  path_mix(h, h->scores, shares, r->scores, n->scores);
+  const scl_status status = csr_newton_slopes(n, n->lengths, error);
+  if (status != SCL_STATUS_OK) return status;
+  n->near = n->value + risk_penalty(r, n->x) < value;
+  if (!n->near) {
+    memcpy(n->x, h->x[0], r->size * sizeof *n->x);
+    memcpy(n->scores, h->scores[0], r->scores * sizeof *n->scores);
+  }
+  return csr_newton_look(n, false, error);
 }
 
 /* Constants of joint columns that all move by one number change no probability: of these, those
@@ -139,29 +197,20 @@ static void path_write(const csr_newton *n, scl_solution *out) {
   if (n->joint) path_centre(out->intercept, r->columns);
 }
 
-/* Each lambda from where the last two lead. */
+/* Each lambda from where the last ones lead. */
 static scl_status path_follow(csr_newton *n, const csr_newton_task *task, const double *lambdas,
                               size_t count, double unit, scl_solution *const *out,
                               scl_error *error) {
-  const risk *r = task->risk;
-  const scl_host *host = r->problem->host;
-  const size_t numbers = r->problem->features * r->columns;
-  double *before = host->scratch((r->size + 1) * sizeof *before);
-  scl_status status = SCL_STATUS_OK;
-  if (before == NULL)
-    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for a path");
+  path_history h = {.kept = 0};
+  scl_status status = count > 2 ? path_history_open(&h, task->risk, error) : SCL_STATUS_OK;
   for (size_t k = 0; k < count && status == SCL_STATUS_OK; k++) {
-    const double ratio =
-        k < 2 ? 0 : log(lambdas[k - 1] / lambdas[k]) / log(lambdas[k - 2] / lambdas[k - 1]);
-    path_take_lambda(n, task->risk, lambdas[k]);
     n->follows = k > 0;
-    n->near = k > 1 && !task->by_gap; /* hinges: rows move in and out of the Hessian */
-    if (ratio > 0 && ratio < 4) status = path_predict(n, before, ratio, error);
-    if (k > 0) memcpy(before, out[k - 1]->coefficients, numbers * sizeof *before);
-    if (k > 0 && r->intercept)
-      memcpy(before + numbers, out[k - 1]->intercept, r->columns * sizeof *before);
+    path_take_lambda(n, task->risk, lambdas[k]);
+    if (k > 1) status = path_predict(n, &h, error);
+    if (task->by_gap) n->near = false; /* hinges: rows move in and out of the Hessian */
     if (status == SCL_STATUS_OK) status = path_solve(n, task, unit, out[k], error);
     path_write(n, out[k]);
+    if (count > 2) path_keep(&h, n);
   }
   return status;
 }
