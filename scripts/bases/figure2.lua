@@ -20,8 +20,7 @@ end
 
 local names = args.quick and { "all classes" } or { "class 2", "all classes" }
 local exp = sc.experiment{
-  name = args.quick and "bases_figure2_quick" or "bases_figure2_" .. args.forest, data = ds,
-  folder = args.out .. "/cells",
+  name = args.quick and "bases_figure2" or "bases_figure2_" .. args.forest, args = args, data = ds,
   cells = { problem = names, P = args.quick and { 2, 10, 50 } or { 1, 2, 5, 10, 20, 30, 50 },
     rows = args.quick and { 400 } or { 1000, 3000, #ds * 9 // 10 },
     seed = sc.range(1, args.quick and 2 or args.seeds) },

@@ -11,7 +11,7 @@
 -- distribution of 20 seeds the largest of 40 is that far off in one case of ten.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 20, out = "out" }
-local name = "maxout_codes" .. (args.quick and "_quick" or "")
+local name = "maxout_codes"
 local pools = args.quick and { 2, 4 } or { 2, 4, 8, 16, 32 }
 local cosines = args.quick and { -1, 0, 0.6 } or { -1, -0.5, 0, 0.3, 0.6, 0.9, 0.99, 1 }
 
@@ -28,7 +28,7 @@ for _, q in ipairs(pools) do
   for _, r in ipairs(cosines) do kappa[q][r] = maxout(q):collision(x, unit(r)):get(1, 1) end
 end
 
-local exp = sc.experiment{ name = name, folder = args.out .. "/cells",
+local exp = sc.experiment{ name = name, args = args,
   cells = { q = pools, r = cosines, seed = sc.range(1, args.quick and 3 or args.seeds) },
   run = function(cell)
     local feats = maxout(cell.q):features{ T = args.quick and 2000 or 100000, seed = cell.seed }
@@ -49,7 +49,7 @@ for k, q in ipairs(pools) do
 end
 
 local curves = exp:series{ x = "r", value = "equal", series = "q" }
-sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
+sc.publish("maxout/codes", { args = args, experiment = exp,
   stand_in = args.quick and "codes of 2000 places",
   tables = { exp:compare{ published = kappa, rows = "q", columns = "r", value = "equal",
     digits = 4, label = "kappa_q", title = "Shares of equal places beside kappa_q" },

@@ -11,7 +11,7 @@
 -- Both are 1 for each digit, and for the components of the pixels: it is no merit of the map.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, images = 10, step = 3, out = "out" }
-local name = "maxout_figure2" .. (args.quick and "_quick" or "")
+local name = "maxout_figure2"
 local angles = sc.range(-16 * args.step, 16 * args.step, args.step)
 local n = #angles
 -- Images of a blob each, where there is no MNIST.
@@ -61,7 +61,7 @@ local function neighbours(Z)
   for i = 1, n do count = count + (math.abs(ids:get(i, 1) - i) == 0.5 and 1 or 0) end
   return count / n
 end
-local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = images,
+local exp = sc.experiment{ name = name, args = args, data = images,
   cells = { image = sc.range(1, args.images), map = { "maxout", "pixels" }, step = { args.step } },
   run = function(cell)
     local Z = plane(cell.image, cell.map)
@@ -73,6 +73,6 @@ for k, map in ipairs{ "maxout", "pixels" } do
   panels[k] = sc.plot.scatter{ x = Z:column(1), y = Z:column(2), text = sc.range(1, n), title = map,
     x_label = "first component", y_label = "second component", equal = true }
 end
-sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
+sc.publish("maxout/figure2", { args = args, experiment = exp,
   stand_in = args.quick and "pictures of blobs, 500 features",
   tables = { exp:table{ rows = "map", over = "image" } }, figures = { sc.plot.panels(panels) } })

@@ -14,10 +14,9 @@ local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, most = 5000, epochs = 30, frames = "",
   labels = "", test_frames = "", test_labels = "", out = "out" }
 
-local name = "maxout_table2"
-local train, test
+local name, train, test = "maxout_table2"
 if args.quick then
-  name, args.seeds, args.epochs, args.most = name .. "_quick", 2, 10, 100
+  args.seeds, args.epochs, args.most = 2, 10, 100
   train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
 elseif args.frames ~= "" then
   name = name .. "_frames"
@@ -48,7 +47,7 @@ local function judge(stages, seed)
   return { error = 100 * (1 - p:score(test)), seconds = os.clock() - begun }
 end
 
-local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = { train, test },
+local exp = sc.experiment{ name = name, args = args, data = { train, test },
   other_options = { "seed" },
   cells = { draw_seed = sc.range(1, args.seeds), epochs = { args.epochs }, m = sizes,
     q = { 2, 4, 8, 16 } },
@@ -56,12 +55,12 @@ local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = { 
     return judge({ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = cell.m,
       phi = sc.nonlinearity.maxout{ q = cell.q }, seed = cell.draw_seed } }, cell.draw_seed)
   end }
-local inputs = sc.experiment{ name = name .. "_inputs", folder = args.out .. "/cells",
+local inputs = sc.experiment{ name = name .. "_inputs", args = args,
   other_options = { "draw_seed", "m", "q" }, data = { train, test },
   cells = { seed = sc.range(1, args.seeds), epochs = { args.epochs } },
   run = function(cell) return judge({ sc.standardize() }, cell.seed) end }
 
-sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = { exp, inputs },
+sc.publish((name:gsub("_", "/", 1)), { args = args, experiment = { exp, inputs },
   stand_in = args.quick and "wdbc, m up to 100",
   tables = { exp:table{ rows = "m", columns = "q", value = "error" }, not args.quick and published,
     exp:table{ rows = "m", columns = "q", value = "seconds" }, inputs:table{} },

@@ -19,7 +19,7 @@ local args = sc.arguments{ quick = false, seeds = 5, unit = 1250, most = 5000, e
 
 local name, train, test = "maxout_table3"
 if args.quick then
-  name, args.seeds, args.epochs, args.unit, args.most = name .. "_quick", 2, 10, 30, 120
+  args.seeds, args.epochs, args.unit, args.most = 2, 10, 30, 120
   train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
 elseif args.frames ~= "" then
   name = name .. "_frames"
@@ -51,7 +51,7 @@ end
 published[#published + 1] = { "Fourier", 400000, 400000, 21.3 }
 
 local gaussian, maxout = sc.sampler.gaussian{ sigma = 1 }, sc.nonlinearity.maxout{ q = 4 }
-local exp = sc.experiment{ name = name, folder = args.out .. "/cells", data = { train, test },
+local exp = sc.experiment{ name = name, args = args, data = { train, test },
   cells = cells,
   run = function(cell)
     local features = { p = gaussian, phi = maxout, T = cell.m, seed = cell.seed }
@@ -71,7 +71,7 @@ local names = { "map", "m", "projections" }
 for _, option in ipairs(exp.options) do -- of Fourier features alone, which --set may leave out
   if option == "sigma" then names[4] = option end
 end
-sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
+sc.publish((name:gsub("_", "/", 1)), { args = args, experiment = exp,
   stand_in = args.quick and "wdbc, m up to 120",
   tables = { exp:table{ rows = names }, not args.quick and { rows = published,
     title = "Published: phone error rate on TIMIT, percent",

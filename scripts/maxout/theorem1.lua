@@ -12,7 +12,7 @@
 -- What the paper says of kappa_q itself holds: codes.lua.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 20, out = "out" }
-local name = "maxout_theorem1" .. (args.quick and "_quick" or "")
+local name = "maxout_theorem1"
 
 local pools = args.quick and { 2, 4 } or { 2, 4, 8, 16 }
 local cosines = args.quick and { 0, 0.6, 1 } or { -0.9, -0.5, 0, 0.3, 0.6, 0.9, 1 }
@@ -36,7 +36,7 @@ for _, q in ipairs(pools) do
   end
 end
 
-local exp = sc.experiment{ name = name, folder = args.out .. "/cells",
+local exp = sc.experiment{ name = name, args = args,
   cells = { q = pools, r = cosines, seed = sc.range(1, args.quick and 3 or args.seeds) },
   run = function(cell)
     local x, z = pair(cell.r)
@@ -64,7 +64,7 @@ local function compare(formula, label, title)
   return exp:compare{ published = formula, rows = "q", columns = "r", value = "kernel",
     digits = 4, label = label, title = title }
 end
-sc.publish(args.out .. "/maxout/" .. name:gsub("^maxout_", ""), { experiment = exp,
+sc.publish("maxout/theorem1", { args = args, experiment = exp,
   stand_in = args.quick and "2000 features",
   tables = { compare(stated, "theorem 1", "The features beside theorem 1 (published)"),
     compare(corrected, "sc.kernel.maxout", "The features beside sc.kernel.maxout") },

@@ -45,7 +45,7 @@ local function experiment(name, list, T, seeds)
       cells[#cells + 1] = { q = map.q, shift = map.shift, side = map.side, T = T, seed = seed }
     end
   end
-  return sc.experiment{ name = name .. (quick and "_quick" or ""), folder = args.out .. "/cells",
+  return sc.experiment{ name = name, args = args,
     data = { train = train, test = test }, cells = cells, run = run }
 end
 local choice = experiment("mnist_choice", maps, widths[1], quick and 2 or args.choice)
@@ -67,7 +67,7 @@ for i, map in ipairs(maps) do
   bars.values[k], bars.error[k] = one and one.mean or nil, one and (one.error or 0) or nil
 end
 print(draws:best{ value = "held_out" })
-sc.publish(args.out .. "/mnist/patches" .. (quick and "_quick" or ""), {
+sc.publish("mnist/patches", { args = args,
   experiment = { draws, choice }, stand_in = quick and "wdbc, T up to 80",
   tables = {
     choice:table{ rows = { "side", "shift", "q" }, title = "First round, T = " .. widths[1],

@@ -38,8 +38,7 @@ local function five(m, factor)
   return sc.choose.log{ factor * 1e-4 / m, factor * 1e2 / m, count = 5 }
 end
 local function experiment(name, cells, run)
-  return sc.experiment{ name = name .. (args.quick and "_quick" or ""), data = data,
-    folder = args.out .. "/cells", cells = cells, run = run,
+  return sc.experiment{ name = name, args = args, data = data, cells = cells, run = run,
     other_options = { "features", "seed" } }
 end
 local kernels = experiment("sparse_figure2_exact", { data = sets }, function(cell)
