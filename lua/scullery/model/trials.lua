@@ -91,13 +91,13 @@ function trials.filled(p, open, chosen, T)
   return copy
 end
 
---- trials.rough(solver): the solver for candidates: with a tolerance a thousand times larger, at
---- most 0.01, if it has one. The losses of candidates differ by more than the error that this
---- makes.
+--- trials.rough(solver): the solver for candidates: with a tolerance a hundred times larger, at
+--- most 1e-3, if it has one. A larger one deceives: it ends a descent early, which regularises, so
+--- that a candidate with too small a lambda has a lower loss than the model that it stands for.
 function trials.rough(solver)
   local name, value = component.role(solver, "tolerance"), component.role_value(solver, "tolerance")
   if not name then return solver end
-  return component.with_settled(solver, name, math.max(value, math.min(1000 * value, 0.01)))
+  return component.with_settled(solver, name, math.max(value, math.min(100 * value, 1e-3)))
 end
 
 -- ---------------------------------------------------------------- judgements

@@ -417,11 +417,21 @@ function TestCandidatesHaveALargerTolerance()
       return { coefficients = sc.zeros(problem.features, problem.targets), outcome = "stopped" }
     end }
   sc.pipeline{ solver{} }:fit(smooth(60, 1))
-  lu.assertAlmostEquals(seen[1], 1e-3, 1e-12)
+  lu.assertAlmostEquals(seen[1], 1e-4, 1e-12)
   lu.assertEquals(seen[#seen], 1e-6)
   seen = {}
   sc.pipeline{ solver{ exact = 0.5 } }:fit(smooth(60, 1))
   lu.assertEquals(seen[1], 0.5)
+end
+
+-- A descent that ends early has less of the loss of a small lambda, which the model then has.
+function TestProbabilitiesAreNotOverconfident()
+  local train, test = sc.data.load("wdbc"):split{ test = 143, seed = 3 }
+  local function loss(solver)
+    return sc.pipeline{ sc.standardize(), sc.features{ T = 500, seed = 3 }, solver }
+      :fit(train):score(test, { metric = "log_loss" })
+  end
+  lu.assertTrue(loss(sc.solver.logistic{}) < 1.2 * loss(sc.solver.logistic{ lambda = 1e-4 }))
 end
 
 -- Ctrl-C while the rows of the sample are read ends the fit: it is not an error about rows.
