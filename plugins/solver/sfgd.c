@@ -21,14 +21,40 @@
 
 typedef struct sfgd {
   functional shared;
-  double lambda, B;
+  const scl_value *lambda;
+  double B;
 } sfgd;
 
 static const scl_option options[] = {
-    SOLVER_LAMBDA(sfgd, "1e-2", "regularisation of the mean loss; steps are 1/(lambda t)",
-                  SCL_POSITIVE),
+    SCL_ROW(sfgd, lambda, SCL_FORM_NUMBER | SCL_FORM_WORD, "auto", "1e-2",
+            "regularisation of the mean loss; steps are 1/(lambda t); auto: by theorem 11",
+            SCL_POSITIVE, .role = SCL_ROLE_REGULARISATION),
     SCL_NUMBER(sfgd, B, "1000", "largest norm of alpha", SCL_POSITIVE, .role = SCL_ROLE_CAPACITY),
     FUNCTIONAL_OPTIONS};
+
+/* The lambda of the descent. "auto" is that of equation 75, sqrt(8 rho^2/(B^2 m)) for m rows, where
+ * the bound of theorem 11 as printed is least: rho is the steepest slope of the loss on
+ * [-B theta, B theta], which all functions of the ball keep to. */
+static scl_status sfgd_lambda(const functional_descent *d, const sfgd *self, double *lambda,
+                              scl_error *error) {
+  const scl_problem *problem = d->problem;
+  double theta = NAN;
+  *lambda = self->lambda->number;
+  if (self->lambda->form == SCL_FORM_NUMBER) return SCL_STATUS_OK;
+  if (!SCL_HAS(problem, reach))
+    return d->host->fail(error, SCL_STATUS_UNSUPPORTED,
+                         "lambda = \"auto\" needs theta, which this problem does not state");
+  const scl_status status = problem->reach(problem, &theta, error);
+  if (status != SCL_STATUS_OK) return status;
+  const double rho = loss_ability.lipschitz(self, self->B * theta);
+  if (!isfinite(rho))
+    return d->host->fail(error, SCL_STATUS_UNSUPPORTED,
+                         "lambda = \"auto\" needs a loss whose slope has a bound for all functions "
+                         "of norm %g: give a number, a smaller B, or a nonlinearity with a bound",
+                         self->B);
+  *lambda = rho / self->B * sqrt(8 / (double)(problem->rows - d->early.rows));
+  return SCL_STATUS_OK;
+}
 
 /* Forms row t of a, -eta b_t with b_t = mean slope phi(w_t, x), from the slopes of the loss in
  * d->scores. */
@@ -57,10 +83,11 @@ static void sfgd_slopes(functional_descent *d) {
 
 /* Step t: alpha <- (1 - 1/(t+1)) alpha - eta b K(w_t, .), then the projection onto the ball of
  * radius B. */
-static scl_status sfgd_step(functional_descent *d, const sfgd *self, size_t t, scl_error *error) {
+static scl_status sfgd_step(functional_descent *d, const sfgd *self, double lambda, size_t t,
+                            scl_error *error) {
   const scl_problem *problem = d->problem;
   const size_t c = d->columns;
-  const double eta = 1 / (self->lambda * (double)(t + 1));
+  const double eta = 1 / (lambda * (double)(t + 1));
   scl_status status = functional_step(d, t, t == 0 ? 1 : t, error);
   if (status != SCL_STATUS_OK) return status;
   sfgd_slopes(d);
@@ -102,12 +129,15 @@ static scl_status sfgd_descend(functional_descent *d, const sfgd *self, scl_solu
                                scl_error *error) {
   const size_t c = d->columns;
   size_t projected = 0, t = 0;
+  double lambda;
+  scl_status status = sfgd_lambda(d, self, &lambda, error);
+  if (status != SCL_STATUS_OK) return status;
   state kept = functional_state(d, &t);
   STATE_ADD(&kept, projected);
   state_add(&kept, out->coefficients, d->problem->features * c * sizeof *out->coefficients);
   for (; t < d->steps && !d->stop; t++) {
-    scl_status status = state_keep(d->problem, &kept, error);
-    if (status == SCL_STATUS_OK) status = sfgd_step(d, self, t, error);
+    status = state_keep(d->problem, &kept, error);
+    if (status == SCL_STATUS_OK) status = sfgd_step(d, self, lambda, t, error);
     if (status != SCL_STATUS_OK) return status;
     projected += sqrt(d->square) >= self->B * (1 - 1e-12);
     for (size_t i = 0; i < (t + 1) * c; i++)
@@ -120,14 +150,14 @@ static scl_status sfgd_descend(functional_descent *d, const sfgd *self, scl_solu
   double norm = 0;
   out->outcome = SCL_OUTCOME_STOPPED;
   out->iterations = d->done;
-  scl_status status =
-      early_stop_settle(&d->early, out->coefficients, d->done, d->steps, out, error);
+  status = early_stop_settle(&d->early, out->coefficients, d->done, d->steps, out, error);
   if (status == SCL_STATUS_OK) status = sfgd_bound_norm(d, self, out->coefficients, &norm, error);
   if (status != SCL_STATUS_OK) return status;
   const size_t used = strlen(out->note);
   (void)snprintf(out->note + used, sizeof out->note - used,
-                 "%s||alpha|| = %.6g of at most B = %g; %zu of %zu steps ended on that bound",
-                 used > 0 ? "; " : "", norm, self->B, projected, d->done);
+                 "%slambda = %.6g; ||alpha|| = %.6g of at most B = %g; %zu of %zu steps ended on "
+                 "that bound",
+                 used > 0 ? "; " : "", lambda, norm, self->B, projected, d->done);
   return SCL_STATUS_OK;
 }
 
@@ -156,6 +186,8 @@ const scl_plugin scullery_plugin = {
         "alpha <- (1 - 1/t) alpha - b_t/(lambda t) K(w_t, .) with b_t the mean of "
         "l'(f, y) phi(w_t, x),\n"
         "then alpha shrinks to norm B where it is larger. The model is the mean of all iterates.\n"
+        "lambda = \"auto\" is sqrt(8 rho^2/(B^2 m)) for m rows (their equation 75), with rho the\n"
+        "steepest slope of the loss up to the largest value of a function of norm B.\n"
         "A step costs O(t) per row. The logistic loss of several classes is that of the softmax.\n"
         "For features with K and one output per parameter; `iterations` is at most T. B bounds\n"
         "several targets together. It does the steps that it was asked for, or fewer\n"

@@ -150,6 +150,27 @@ function TestSfgdIsAlgorithm1()
   end
 end
 
+function TestAutomaticLambdaIsThatOfEquation75()
+  -- sqrt(8 rho^2/(B^2 m)), rho the steepest slope where |f| <= B theta, and |y| = 1; all thresholds
+  -- agree far out, so that theta^2 = E K = (1 + 2 s^2/g^2)^(-1/2)/4 of four columns
+  local theta = math.sqrt((1 + 2 * s * s / (g * g)) ^ -0.5 / 4)
+  for _, B in ipairs{ 0.5, 20 } do
+    local steepest = { square = B * theta + 1, logistic = 1 / (1 + math.exp(-B * theta)),
+      hinge = 1, huber = math.min(0.3, B * theta + 1) }
+    for loss, rho in pairs(steepest) do
+      local function descent(lambda)
+        return fit(sc.solver.sfgd{ lambda = lambda, B = B, batch = 15, loss = loss, delta = 0.3 },
+          data_of(labels, "classification"), { inst:features{ T = 25, seed = 5 } })
+      end
+      local wanted, m = math.sqrt(8 * rho ^ 2 / (B ^ 2 * 60)), descent "auto"
+      local other = descent(wanted):decision(x4)
+      lu.assertTrue((m:decision(x4) - other):abs():max() <= 1e-9 * other:abs():max(), loss)
+      lu.assertStrContains(m:info().note, ("lambda = %.6g;"):format(wanted))
+      lu.assertAlmostEquals(m:bound{ theorem = "rkhsw11" }.lambda / wanted, 1, 1e-9)
+    end
+  end
+end
+
 function TestOptimalStepsizeIsAlgorithm2()
   for _, w in ipairs{ ones, heavy } do
     for _, loss in ipairs{ "square", "logistic", "hinge", "huber" } do
@@ -244,6 +265,10 @@ function TestDescentsRefuse()
     lu.assertErrorMsgContains("one feature for each parameter",
       tries(make{ batch = 10 }, pair:features{ T = 10 }))
   end
+  local unbounded = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.relu{}, K = sc.kernel.gaussian{ width = 1 } }
+  lu.assertErrorMsgContains("a loss whose slope has a bound",
+    tries(sc.solver.sfgd{ lambda = "auto", batch = 10 }, unbounded:features{ T = 20 }))
   lu.assertErrorMsgContains("option 'B' got 0;", sc.solver.sfgd, { B = 0 })
   lu.assertErrorMsgContains("option 'B' got -1;", sc.solver.sfgd, { B = -1 })
   lu.assertErrorMsgContains("option 'lambda' got 1; it takes a number above 0 and below 1",
