@@ -13,6 +13,7 @@ package_packages=(clang luarocks dpkg-dev lintian groff-base) # for tests of pac
 # The Python package, and readers that tests compare ours with: in CI alone.
 reference_packages=(python3-numpy python3-sklearn python3-pandas python3-build python3-setuptools python3-wheel)
 mpi_packages=(openmpi-bin libopenmpi-dev mpich libmpich-dev) # for the transports by MPI, which are built where these are, in CI alone
+cluster_packages=(parallel openssh-server) # for tests of the scripts of docs/clusters.md, in CI alone
 browser_packages=(chromium pandoc) # read the reports that the tests write, and make the site, in CI alone
 node_packages=(onnxruntime-node@1.30.0) # for tests against other readers and writers, in CI alone
 fuzz_packages=(clang libclang-rt-14-dev) # for the harnesses of tests/fuzz, in CI alone
@@ -151,6 +152,7 @@ all_tests() {
   if in_ci; then
     (install_packages "${package_packages[@]}") || say "without ${package_packages[*]}, some tests of installations are skipped"
     (install_packages "${reference_packages[@]}") || say "without ${reference_packages[*]}, the Python package is not tested and the readers are not compared with others"
+    (install_packages "${cluster_packages[@]}") || say "without ${cluster_packages[*]}, scripts of docs/clusters.md are not run"
     (install_packages "${mpi_packages[@]}") || say "without ${mpi_packages[*]}, processes are joined by fork alone"
     (install_packages "${browser_packages[@]}") || say "without ${browser_packages[*]}, no browser reads the reports, and no site is made"
     install_node_packages

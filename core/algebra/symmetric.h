@@ -14,9 +14,11 @@ void scl_symmetric_destroy(scl_symmetric *a);
 
 /* How the processes that share matrices exchange numbers: set once by core/processes, which is
  * above this folder. meet: all come to the same operation, each with the status of its work;
- * broadcast: the bytes of process `from` become those of all. */
+ * broadcast: the bytes of process `from` become those of all; divides: whether they all make the
+ * calling operation, on one machine. */
 typedef struct scl_symmetric_peers {
   size_t rank, count;
+  bool (*divides)(void);
   scl_status (*meet)(scl_status mine, const char *doing, size_t order, scl_error *error);
   scl_status (*broadcast)(size_t from, void *bytes, size_t size, scl_error *error);
 } scl_symmetric_peers;

@@ -63,20 +63,29 @@ static void trailing_strip(void *context, size_t index) {
                      scl_tile_at(a, strip.i, strip.j));
 }
 
+scl_status scl_factor_diagonal(scl_symmetric *a, size_t k, size_t *pivot, scl_error *error) {
+  const size_t rows = scl_tile_rows(a, k),
+               bad = scl_potrf(rows, scl_tile_at(a, k, k), (ptrdiff_t)a->tile);
+  if (bad == rows) return SCL_STATUS_OK;
+  if (pivot != NULL) *pivot = k * a->tile + bad;
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "the matrix of order %zu is not positive definite (pivot %zu)", a->n,
+                  k * a->tile + bad + 1);
+}
+
+/* Matrices of a smaller order are factored before their strips have been exchanged. */
+enum { DIVIDED_ORDER = SCL_BUFFER(1536) };
+
 /* Step k: factor the diagonal tile, A_kk = L_kk L_kk'; then L_ik = A_ik L_kk^-T for all i > k; then
  * subtract L_ik L_jk' from all tiles i >= j > k. */
 scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
   if (scl_symmetric_is_shared(a)) return scl_shared_factor(a, pivot, error);
+  const scl_symmetric_peers *peers = scl_symmetric_dividing();
+  if (peers != NULL && a->n >= DIVIDED_ORDER) return scl_divided_factor(a, peers, pivot, error);
   for (size_t k = 0; k < a->across; k++) {
-    const size_t rows = scl_tile_rows(a, k), below = a->across - 1 - k;
+    const size_t below = a->across - 1 - k;
     SCL_TRY(scl_interrupt_check(error));
-    const size_t bad = scl_potrf(rows, scl_tile_at(a, k, k), (ptrdiff_t)a->tile);
-    if (bad != rows) {
-      if (pivot != NULL) *pivot = k * a->tile + bad;
-      return scl_fail(error, SCL_STATUS_NUMERIC,
-                      "the matrix of order %zu is not positive definite (pivot %zu)", a->n,
-                      k * a->tile + bad + 1);
-    }
+    SCL_TRY(scl_factor_diagonal(a, k, pivot, error));
     step job = {a, k};
     scl_pool_run(below * scl_strips(a), panel_strip, &job);
     scl_pool_run(below * (below + 1) / 2 * scl_strips(a), trailing_strip, &job);

@@ -101,6 +101,11 @@ scl_status scl_shared_multiply(const scl_symmetric *a, const double *x, size_t k
 scl_status scl_shared_factor(scl_symmetric *a, size_t *pivot, scl_error *error);
 scl_status scl_shared_triangular(const scl_symmetric *factor, bool transpose, double *b, size_t k,
                                  scl_error *error);
+/* symmetric_divided.c: the factor of a matrix that all processes have, made by all. */
+scl_status scl_divided_factor(scl_symmetric *a, const scl_symmetric_peers *peers, size_t *pivot,
+                              scl_error *error);
+/* symmetric_shared.c: the processes that may divide work at present, or NULL. */
+const scl_symmetric_peers *scl_symmetric_dividing(void);
 /* out: n numbers, right in the rows of tiles that are here. All get those of the others; NaN where
  * the exchange fails. */
 void scl_shared_diagonal(const scl_symmetric *a, double *out);
@@ -123,6 +128,8 @@ scl_strip scl_strip_behind(const scl_symmetric *a, size_t k, size_t index);
 void scl_strip_solve(const scl_strip *strip, const double *diagonal, double *tile);
 void scl_strip_subtract(const scl_strip *strip, const double *left, const double *right,
                         double *tile);
+/* Factor tile (k, k), from which all that is due has been subtracted. */
+scl_status scl_factor_diagonal(scl_symmetric *a, size_t k, size_t *pivot, scl_error *error);
 /* symmetric_factor.c: slots of scl_symmetric_algebra. */
 scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *error);
 scl_status scl_symmetric_solve(const scl_symmetric *factor, double *b, size_t k, scl_error *error);

@@ -16,6 +16,10 @@ void scl_symmetric_set_peers(const scl_symmetric_peers *given) {
   peers = given == NULL ? (scl_symmetric_peers){.count = 1} : *given;
 }
 
+const scl_symmetric_peers *scl_symmetric_dividing(void) {
+  return peers.count > 1 && peers.divides() ? &peers : NULL;
+}
+
 bool scl_symmetric_is_shared(const scl_symmetric *a) { return a->ranks > 1; }
 
 double scl_symmetric_shared_bytes(double n, size_t count) {

@@ -200,10 +200,6 @@ size_t scl_format_number(double value, bool float32, char text[32]) {
   return (size_t)length;
 }
 
-/* ---------------------------------------------------------------- quickly */
-
-__extension__ typedef unsigned __int128 wide_bits;
-
 static size_t write_digits(uint64_t value, char *to) {
   char digits[20];
   size_t count = 0;
@@ -220,54 +216,4 @@ size_t scl_write_integer(int64_t value, char *to) {
   const bool negative = value < 0;
   *to = '-';
   return negative + write_digits(negative ? 0 - (uint64_t)value : (uint64_t)value, to + negative);
-}
-
-/* value * 10^places, rounded: the point stands before the last `places` digits; zeros at the
- * end go. */
-static size_t write_scaled(uint64_t value, size_t places, char *to) {
-  for (; places > 0 && value % 10 == 0; places--)
-    value /= 10;
-  char digits[20];
-  const size_t count = write_digits(value, digits);
-  if (places == 0) {
-    memcpy(to, digits, count);
-    return count;
-  }
-  const size_t whole = count > places ? count - places : 0;
-  size_t used = 0;
-  memcpy(to, digits, whole);
-  used = whole;
-  if (whole == 0) to[used++] = '0';
-  to[used++] = '.';
-  for (size_t zeros = places - (count - whole); zeros > 0; zeros--)
-    to[used++] = '0';
-  memcpy(to + used, digits + whole, count - whole);
-  return used + count - whole;
-}
-
-/* A double is m 2^e with m below 2^53. From 1e-5 to 2^53, where e is from -70 to 0, 17
- * significant digits are the rounded quotient of m 10^k, below 2^124, by a power of two: they
- * read back as the same number, and six decimals do where they are exact. */
-size_t scl_write_number(double value, char *to) {
-  enum { PLACES = 6, DIGITS = 17 };
-  const double size = fabs(value), scaled = size * 1e6;
-  const bool negative = signbit(value);
-  *to = '-';
-  if (size < 1e9 && scaled == floor(scaled) && scaled / 1e6 == size)
-    return negative + write_scaled((uint64_t)scaled, PLACES, to + negative);
-  if (!(size >= 1e-5 && size < 0x1p53)) {
-    char text[32];
-    const size_t length = scl_format_number(value, false, text);
-    memcpy(to, text, length);
-    return length;
-  }
-  int exponent;
-  const uint64_t mantissa = (uint64_t)ldexp(frexp(size, &exponent), 53);
-  const int shift = 53 - exponent, tens = (int)floor(log10(size));
-  size_t places = (size_t)(DIGITS - 1 - tens);
-  wide_bits product = mantissa;
-  for (size_t i = 0; i < places; i++)
-    product *= 10;
-  if (shift > 0) product = (product + ((wide_bits)1 << (shift - 1))) >> shift;
-  return negative + write_scaled((uint64_t)product, places, to + negative);
 }

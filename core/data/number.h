@@ -22,9 +22,7 @@ bool scl_parse_loose_number(const char *text, size_t length, double *out);
  * number. Returns its length. */
 size_t scl_format_number(double value, bool float32, char text[32]);
 
-/* A decimal that reads back as the same number, quickly: it may have a digit more than the shortest.
- * Up to 32 bytes; returns their number. No 0 byte follows. */
-size_t scl_write_number(double value, char *to);
+/* The decimal of a whole number; returns its length. No 0 byte follows. */
 size_t scl_write_integer(int64_t value, char *to);
 
 #endif

@@ -118,7 +118,7 @@ static scl_status add_cell_text(pass *p, size_t j, const scl_column_cells *cells
 
 /* The number as it is, or as a decimal; returns the bytes. */
 static size_t add_number(const pass *p, double value, char *to) {
-  if (!p->packed || !(fabs(value) < 0x1p53)) return scl_write_number(value, to);
+  if (!p->packed || !(fabs(value) < 0x1p53)) return scl_format_number(value, false, to);
   if (!scl_packs(value)) return scl_write_integer((int64_t)value, to);
   scl_pack_number(value, to);
   return SCL_PACKED_BYTES;
@@ -242,15 +242,20 @@ static scl_status seek_pass(void *made, size_t row, scl_error *error) {
   return part == 0 ? SCL_STATUS_OK : scl_reader_seek(p->source->reader, p->file, part, error);
 }
 
-/* The rows of all parts, as if their cells were packed numbers, each with what separates it. */
+/* The rows of all parts, as if their cells were packed numbers, each with what separates it; no more
+ * than MOST times the file, whatever it says of its rows. */
 static size_t pack_pass(void *made) {
+  enum { MOST = 64 };
   pass *p = made;
   uint64_t rows = 0;
+  scl_file file;
   p->packed = true;
   for (size_t k = 0; k < p->schema.parts; k++)
     rows += p->schema.part_rows[k];
-  const size_t row = p->source->columns * (SCL_PACKED_BYTES + 1);
-  return rows < SIZE_MAX / 2 / row ? (size_t)rows * row + p->used : 0;
+  if (scl_file_open_regular(p->source->path, &file, NULL) != SCL_STATUS_OK) return 0;
+  const size_t row = p->source->columns * (SCL_PACKED_BYTES + 1), most = file.size * MOST;
+  scl_file_close(&file);
+  return rows < most / row ? (size_t)rows * row + p->used : most;
 }
 
 static const scl_input_maker maker = {open_pass, read_pass, seek_pass, close_pass, pack_pass};

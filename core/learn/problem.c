@@ -130,6 +130,16 @@ static scl_status answer_gram(const scl_problem *problem, const scl_symmetric **
   return scl_training_gram(context_of(problem)->training, out, error);
 }
 
+/* Slot scl_problem.reach. */
+static scl_status answer_reach(const scl_problem *problem, double *theta, scl_error *error) {
+  const scl_map *map = flow_of(problem)->map;
+  scl_constants constants;
+  if (map == NULL) return scl_fail(error, SCL_STATUS_UNSUPPORTED, "these features have no K");
+  SCL_TRY(scl_map_constants(map, INFINITY, &constants, error));
+  *theta = constants.theta;
+  return SCL_STATUS_OK;
+}
+
 /* Slot scl_problem.progress: show how far the solver is; SCL_STATUS_CANCELLED ends it. */
 static scl_status answer_progress(const scl_problem *problem, const char *doing, double done,
                                   double loss, scl_error *error) {
@@ -196,6 +206,7 @@ static scl_problem problem_of(const scl_training *training, const scl_flow *flow
       .csr = scl_flow_has_csr(flow) && scl_solver_reads_csr(solver),
       .sparse_rows = scl_problem_sparse_rows,
       .keep = scl_problem_keep,
+      .reach = answer_reach,
       .rounding = flow->dtype == SCL_DTYPE_FLOAT32 && !scl_flow_has_bits(flow) &&
                           scl_flow_whole(flow) == SCL_WHOLE_NONE
                       ? 10 * FLT_EPSILON

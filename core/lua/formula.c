@@ -70,6 +70,27 @@ static int map_formula(lua_State *L) {
   return 1;
 }
 
+/* core.map_rounding(map) -> how its features are rounded, {most, unit (1 x features), base}: feature j
+ * is base_j + unit_j v_j with a whole number v_j of at most `most`; nil where they are not */
+static int map_rounding(lua_State *L) {
+  const scl_map *map = scl_lua_check_handle(L, 1, SCL_LUA_MAP);
+  const size_t d = scl_map_features(map);
+  const double *unit, *base;
+  scl_map_units(map, &unit, &base);
+  if (unit == NULL || scl_map_whole(map) == SCL_WHOLE_NONE) return 0;
+  lua_newtable(L);
+  lua_pushnumber(L, scl_whole_most(scl_map_whole(map)));
+  lua_setfield(L, -2, "most");
+  scl_matrix *to = scl_lua_make_matrix(L, 1, d, SCL_DTYPE_FLOAT64);
+  memcpy(scl_matrix_row(to, 0), unit, d * sizeof *unit);
+  lua_setfield(L, -2, "unit");
+  to = scl_lua_make_matrix(L, 1, d, SCL_DTYPE_FLOAT64);
+  for (size_t j = 0; j < d; j++)
+    scl_matrix_row(to, 0)[j] = base == NULL ? 0 : base[j];
+  lua_setfield(L, -2, "base");
+  return 1;
+}
+
 /* core.c_numbers(matrix[, float32]) -> its numbers row by row as a list of C, with the shortest
  * decimals that read back to the bit (float32: after they were rounded) */
 static int c_numbers(lua_State *L) {
@@ -120,6 +141,6 @@ static int number_bytes(lua_State *L) {
 
 void scl_lua_open_formula(lua_State *L) {
   SCL_LUA_CALLS(L, {"formula", formula, 1}, {"stage_operators", stage_operators, 1},
-                {"map_formula", map_formula, 1}, {"c_numbers", c_numbers, 2},
-                {"number_bytes", number_bytes, 2});
+                {"map_formula", map_formula, 1}, {"map_rounding", map_rounding, 1},
+                {"c_numbers", c_numbers, 2}, {"number_bytes", number_bytes, 2});
 }

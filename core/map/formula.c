@@ -22,12 +22,6 @@ static scl_status check_kind(const scl_map *map, scl_error *error) {
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "features of kind \"%s\" (nonlinearity.%s) have no formula in C",
                     map->kind->name, scl_instance_name(map->phi));
-  if (scl_map_wanted_whole(map) != SCL_WHOLE_NONE)
-    return scl_fail(
-        error, SCL_STATUS_UNSUPPORTED,
-        "features of dtype \"%s\" are rounded, and have no formula in C: fit with dtype "
-        "= \"float64\" or \"float32\"",
-        scl_whole_name(scl_map_wanted_whole(map)));
   return SCL_STATUS_OK;
 }
 

@@ -220,9 +220,13 @@ static scl_status meet_for_matrix(scl_status mine, const char *doing, size_t ord
   return scl_processes_meet(mine, error, "%s of order %zu", doing, order);
 }
 
+/* A network takes longer for the tiles of a factor than a machine to make them. */
+static bool divides_here(void) { return all.here == all.count && scl_processes_divide(); }
+
 static void share_matrices(void) {
   const scl_symmetric_peers peers = {.rank = all.rank,
                                      .count = all.count,
+                                     .divides = divides_here,
                                      .meet = meet_for_matrix,
                                      .broadcast = scl_processes_broadcast};
   scl_symmetric_set_peers(all.count > 1 ? &peers : NULL);

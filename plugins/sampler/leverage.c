@@ -10,7 +10,7 @@
  * the estimate of the Gaussian kernel is unbiased, and accurate where the rows are. */
 #include "shared/gaussian_rows.h"
 
-enum { STREAM_ROWS = 4, STREAM_RESAMPLE = 5, LEAST_CANDIDATES = 100 };
+enum { STREAM_ROWS = 4, STREAM_RESAMPLE = 5, LEAST_CANDIDATES = 100, CHUNK = 1024 };
 
 typedef struct leverage {
   gaussian_rows rows;
@@ -27,14 +27,15 @@ static const scl_option options[] = {
     SCL_NUMBER(leverage, lambda, "1e-3", "regularisation in the leverages, as that of the solver",
                SCL_POSITIVE)};
 
-/* The candidates, and what is computed of them; all of one piece of memory. */
+/* What is computed of the candidates, all of one piece of memory. They are drawn by their numbers,
+ * CHUNK at a time, so that memory does not grow with M times rows or columns. */
 typedef struct weighing {
   const leverage *self;
   const scl_learning *learning;
   size_t count, rows; /* M, s */
-  double *w;          /* M x d */
+  double *w;          /* CHUNK x d */
   double *x;          /* s x d */
-  double *phi;        /* s x 2 M: cosines, sines */
+  double *phi;        /* s x 2 CHUNK: cosines, sines */
   double *gram;       /* s x s */
   double *q;          /* M */
 } weighing;
@@ -46,17 +47,16 @@ static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_
   return SCL_STATUS_OK;
 }
 
-/* Memory of the call; phi takes most of it, 2 s M numbers. */
 static scl_status weighing_open(weighing *v, scl_error *error) {
   const scl_host *host = v->learning->host;
-  const size_t d = v->learning->dim, M = v->count, s = v->rows;
-  v->w = host->scratch((M * d + s * d + 2 * s * M + s * s + M + 1) * sizeof *v->w);
+  const size_t d = v->learning->dim, s = v->rows, most = v->count < CHUNK ? v->count : CHUNK;
+  v->w = host->scratch((most * d + s * d + 2 * s * most + s * s + v->count + 1) * sizeof *v->w);
   if (v->w == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY,
-                      "not enough memory for %zu candidates of %zu columns", M, d);
-  v->x = v->w + M * d;
+                      "not enough memory for leverages at %zu rows of %zu columns", s, d);
+  v->x = v->w + most * d;
   v->phi = v->x + s * d;
-  v->gram = v->phi + 2 * s * M;
+  v->gram = v->phi + 2 * s * most;
   v->q = v->gram + s * s;
   return SCL_STATUS_OK;
 }
@@ -77,23 +77,39 @@ static scl_status take_rows(const weighing *v, scl_error *error) {
   return l->select(l, places, v->rows, v->x, error);
 }
 
-/* w, and phi at the rows. */
-static void make_features(const weighing *v) {
+/* Candidate m. */
+static void draw_candidate(const weighing *v, size_t m, double *w) {
   const scl_learning *l = v->learning;
-  const size_t d = l->dim, M = v->count;
-  for (size_t m = 0; m < M; m++) {
-    double *w = v->w + m * d;
-    l->host->random->normal(l->draw->address.seed, l->draw->address.stream + GAUSSIAN_ROWS_WEIGHTS,
-                            m, 0, d, w);
-    for (size_t j = 0; j < d; j++)
-      w[j] *= v->self->rows.sigma;
-  }
-  l->host->dense->gemm(0, 1, v->rows, M, d, 1, v->x, (ptrdiff_t)d, v->w, (ptrdiff_t)d, 0, v->phi,
-                       (ptrdiff_t)(2 * M));
+  l->host->random->normal(l->draw->address.seed, l->draw->address.stream + GAUSSIAN_ROWS_WEIGHTS, m,
+                          0, l->dim, w);
+  for (size_t j = 0; j < l->dim; j++)
+    w[j] *= v->self->rows.sigma;
+}
+
+/* phi of candidates first, first + 1, ... at the rows, s x 2 count; returns their count. */
+static size_t make_features(const weighing *v, size_t first) {
+  const scl_learning *l = v->learning;
+  const size_t d = l->dim, count = v->count - first < CHUNK ? v->count - first : CHUNK;
+  for (size_t m = 0; m < count; m++)
+    draw_candidate(v, first + m, v->w + m * d);
+  l->host->dense->gemm(0, 1, v->rows, count, d, 1, v->x, (ptrdiff_t)d, v->w, (ptrdiff_t)d, 0,
+                       v->phi, (ptrdiff_t)(2 * count));
   for (size_t i = 0; i < v->rows; i++) {
-    double *row = v->phi + 2 * i * M;
-    l->host->math->sin(M, row, row + M);
-    l->host->math->cos(M, row, row);
+    double *row = v->phi + 2 * i * count;
+    l->host->math->sin(count, row, row + count);
+    l->host->math->cos(count, row, row);
+  }
+  return count;
+}
+
+/* gram = K, the mean of phi_m phi_m' over all candidates. */
+static void add_up(const weighing *v) {
+  const size_t s = v->rows;
+  for (size_t first = 0, count; first < v->count; first += count) {
+    count = make_features(v, first);
+    v->learning->host->dense->gemm(0, 1, s, s, 2 * count, 1 / (double)v->count, v->phi,
+                                   (ptrdiff_t)(2 * count), v->phi, (ptrdiff_t)(2 * count),
+                                   first > 0, v->gram, (ptrdiff_t)s);
   }
 }
 
@@ -102,21 +118,23 @@ static scl_status weigh(const weighing *v, scl_error *error) {
   const scl_host *host = v->learning->host;
   const size_t M = v->count, s = v->rows;
   scl_symmetric *k = NULL;
-  size_t pivot;
-  host->dense->gemm(0, 1, s, s, 2 * M, 1 / (double)M, v->phi, (ptrdiff_t)(2 * M), v->phi,
-                    (ptrdiff_t)(2 * M), 0, v->gram, (ptrdiff_t)s);
+  size_t pivot, count = 0;
+  add_up(v);
   scl_status status = host->symmetric->create(s, &k, error);
   if (status == SCL_STATUS_OK) {
     host->symmetric->set(k, 0, s, 0, s, v->gram, (ptrdiff_t)s);
     host->symmetric->shift((double)s * v->self->lambda + 1e-12, k);
     status = host->symmetric->factor(k, &pivot, error);
   }
-  if (status == SCL_STATUS_OK) status = host->symmetric->triangular(k, 0, v->phi, 2 * M, error);
-  host->symmetric->destroy(k);
   memset(v->q, 0, M * sizeof *v->q);
-  for (size_t i = 0; i < s; i++)
-    for (size_t m = 0; m < 2 * M; m++)
-      v->q[m % M] += v->phi[2 * i * M + m] * v->phi[2 * i * M + m];
+  for (size_t first = 0; status == SCL_STATUS_OK && first < M; first += count) {
+    count = make_features(v, first);
+    status = host->symmetric->triangular(k, 0, v->phi, 2 * count, error);
+    for (size_t i = 0; i < s; i++)
+      for (size_t m = 0; m < 2 * count; m++)
+        v->q[first + m % count] += v->phi[2 * i * count + m] * v->phi[2 * i * count + m];
+  }
+  host->symmetric->destroy(k);
   return status;
 }
 
@@ -134,7 +152,7 @@ static void resample(const weighing *v, size_t T, double *numbers) {
     const double point = ((double)t + u) / (double)T * total;
     while (m + 1 < M && below + v->q[m] <= point)
       below += v->q[m++];
-    memcpy(numbers + t * (d + 1), v->w + m * d, d * sizeof *numbers);
+    draw_candidate(v, m, numbers + t * (d + 1));
     numbers[t * (d + 1) + d] = sqrt(total / ((double)T * (double)M * v->q[m]));
   }
 }
@@ -164,9 +182,7 @@ static scl_status learn(const void *instance, const scl_learning *rows, scl_stat
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu parameters", T);
   scl_status status = weighing_open(&v, error);
   if (status == SCL_STATUS_OK) status = take_rows(&v, error);
-  if (status != SCL_STATUS_OK) return status;
-  make_features(&v);
-  status = weigh(&v, error);
+  if (status == SCL_STATUS_OK) status = weigh(&v, error);
   if (status == SCL_STATUS_OK) resample(&v, T, out->numbers);
   return status;
 }
@@ -216,7 +232,8 @@ const scl_plugin scullery_plugin = {
         "Gaussian\n"
         "kernel has no bias (Avron et al. 2017; Li, Ton, Oglic and Sejdinovic 2019). With\n"
         "nonlinearity.fourier. It learns from rows: anew in each fold, and saved with the model.\n"
-        "It costs s^2 (s + M) operations, and pays where T is small.",
+        "It costs s^2 (s + M) operations, and memory for s rows of 2048 features; it pays where T "
+        "is small.",
     SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows, .layout = layout),
     SCL_INSTANCE(leverage, options),
     .create = gaussian_rows_create,

@@ -22,14 +22,10 @@ void functional_cost(const void *self, const scl_problem *problem, const double 
 
 /* ------------------------------------------------------------ one descent */
 
-/* Refuses features without K, nonlinearities of several outputs, and more steps than parameters. */
+/* Refuses nonlinearities of several outputs, and more steps than parameters. */
 static scl_status functional_check(const functional *self, const scl_problem *problem,
                                    scl_error *error) {
   const scl_host *host = problem->host;
-  if (!problem->has_kernel)
-    return host->fail(error, SCL_STATUS_UNSUPPORTED,
-                      "the weight function lies in the RKHS of K, and these features have no K: "
-                      "give sc.instantiation a K");
   if (problem->features != problem->parameters)
     return host->fail(error, SCL_STATUS_UNSUPPORTED,
                       "it takes one feature for each parameter, and here %zu parameters make %zu "
@@ -79,7 +75,8 @@ scl_status functional_open(functional_descent *d, const functional *self,
   d->newest = d->shares + batch;
   status = early_stop_open(&d->early, problem, &self->loss, self->holdout, self->patience,
                            self->seed, error);
-  if (status == SCL_STATUS_OK) status = problem->gram(problem, &d->gram, error);
+  if (status == SCL_STATUS_OK && problem->has_kernel)
+    status = problem->gram(problem, &d->gram, error);
   return status == SCL_STATUS_OK ? functional_mean_weight(d, error) : status;
 }
 
@@ -128,7 +125,11 @@ scl_status functional_step(functional_descent *d, size_t t, size_t count, scl_er
     status = problem->minibatch(problem, d->self->seed, t, d->self->batch, 0, count, 0,
                                 functional_rows, d, error);
   if (status != SCL_STATUS_OK) return status;
-  d->host->symmetric->column(d->gram, t, d->between);
+  if (d->gram != NULL)
+    d->host->symmetric->column(d->gram, t, d->between);
+  else
+    memset(d->between, 0, problem->parameters * sizeof *d->between);
+  if (d->gram == NULL) d->between[t] = 1;
   memset(d->at, 0, c * sizeof *d->at);
   for (size_t k = 0; k < t; k++)
     for (size_t j = 0; j < c; j++)

@@ -57,7 +57,7 @@ typedef struct functional_descent {
   const functional *self;
   const scl_host *host;
   const scl_problem *problem;
-  const scl_symmetric *gram;
+  const scl_symmetric *gram;    /* NULL without a K: the identity */
   size_t steps, columns, known; /* known: parameters that have coefficients */
   double square;                /* ||alpha||^2 */
   double mean_row_weight;   /* of all rows: a batch is drawn evenly, and heavy rows count more */

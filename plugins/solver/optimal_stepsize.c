@@ -127,6 +127,10 @@ static scl_status optimal_stepsize_solve(const void *instance, const scl_problem
   const scl_host *host = problem->host;
   functional_descent d;
   memset(out->coefficients, 0, problem->features * problem->targets * sizeof *out->coefficients);
+  if (!problem->has_kernel)
+    return host->fail(error, SCL_STATUS_UNSUPPORTED,
+                      "the weight function lies in the RKHS of K, and these features have no K: "
+                      "give sc.instantiation a K");
   double *slopes = host->scratch((problem->targets + 1) * sizeof *slopes);
   if (slopes == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu targets",

@@ -39,7 +39,26 @@ function exported.pipelines()
   local calibrated = fitted(train, sc.standardize(), fourier{ T = 30 }, ridge)
   local many = fitted(three, sc.standardize(), fourier{}, ridge)
   local log = sc.pipeline{ fourier{ T = 10 }, ridge, target = { log = true, standardize = true } }
+  local signs = sc.features{ p = sc.sampler.gaussian{ sigma = 2 }, T = 6, seed = 2,
+    phi = sc.nonlinearity.sign(), dtype = "int16" }
+  local labels = sc.dataset{ X = few.X, task = "multilabel",
+    y = few.X:map(function(v) return v > 0 and 1 or 0 end) }
   return {
+    { fitted(train, sc.standardize(), fourier{ dtype = "int8" }, ridge), X, "int8" },
+    { fitted(train, sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 3 }, T = 9,
+      phi = sc.nonlinearity.relu(), seed = 1, dtype = "int16" }, ridge), X, "int16, learnt" },
+    { fitted(train, sc.standardize(), fourier{ dtype = "int16" } + signs, ridge), X,
+      "int16 in a union" },
+    { fitted(train, sc.standardize(), fourier{ dtype = "int16" }, sc.standardize(), ridge), X,
+      "int16 after features" },
+    { fitted(labels, fourier{ T = 10 }, ridge), few.X:slice(1, 9), "labels" },
+    { fitted(labels, fourier{ T = 10 }, sc.solver.logistic{ lambda = 1e-2 }), few.X:slice(1, 9),
+      "labels by logistic" },
+    { fitted(few, fourier{ T = 10 }, sc.solver.quantile{ tau = { 0.9, 0.1, 0.5 },
+      lambda = 1e-2 }), few.X:slice(1, 9), "quantiles" },
+    { sc.pipeline{ fourier{ T = 10 }, sc.solver.quantile{ tau = { 0.1, 0.9 }, lambda = 1e-2 },
+      target = "standardize" }:fit(sc.dataset{ X = few.X, y = few.X * 2, task = "regression" }),
+      few.X:slice(1, 9), "quantiles of two targets" },
     { fitted(train, sc.standardize(), fourier{}, ridge), X, "phase" },
     { fitted(train, sc.minmax(), fourier{ form = "pair" }, sc.solver.logistic{ lambda = 1e-3 }), X,
       "pair" },

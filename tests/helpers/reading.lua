@@ -1,5 +1,6 @@
 --- What tests of readers share: files that go at the end, matrices as lists, refusals.
 local lu = require "luaunit"
+local sc = require "scullery"
 local support = require "support"
 
 local reading = {}
@@ -12,6 +13,19 @@ function reading.remove_later(...) table.move({ ... }, 1, select("#", ...), #mad
 function reading.file(bytes)
   made[#made + 1] = support.write(nil, bytes)
   return made[#made]
+end
+
+--- reading.read(text, options): a data set of a CSV text, read without a word.
+function reading.read(text, options)
+  local o = { quiet = true }
+  for name, value in pairs(options or {}) do o[name] = value end
+  return sc.data.csv(reading.file(text), o)
+end
+
+--- reading.shell(command): standard output and error of a command, and its status.
+function reading.shell(command)
+  local pipe <close> = assert(io.popen("(" .. command .. ") 2>&1; echo status $?"))
+  return pipe:read("a")
 end
 
 --- reading.hex(text): the bytes that the text has in hexadecimal.

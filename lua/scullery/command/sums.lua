@@ -5,6 +5,7 @@ local data = require "scullery.data"
 local derive = require "scullery.data.derive"
 local drift = require "scullery.model.drift"
 local fail = require "scullery.base.fail"
+local folders = require "scullery.base.folders"
 local merging = require "scullery.model.merging"
 local update = require "scullery.model.update"
 local options = require "scullery.base.options"
@@ -40,6 +41,7 @@ function commands.sums(given)
   recipe.instead_of_fit = function(p, ds)
     count = count + 1
     local path = name_of(given.script, given.out, count, part)
+    folders.make(given.out)
     local made = p:sums(ds, { part = part, save = path })
     say(("%s: %s"):format(path, tostring(made)))
     return p
@@ -204,7 +206,7 @@ function parsers.sums(parser)
   parser:argument("arguments", "of the script"):args("*")
   parser:option("--part", "part i of N of the rows; without, all of them, or in a Slurm array the \z
 part of its task"):argname("i/N")
-  parser:option("--out", "the folder of the files"):argname("DIR"):default(".")
+  parser:option("--out", "the folder of the files, which is made"):argname("DIR"):default(".")
 end
 
 function parsers.merge(parser)

@@ -325,9 +325,11 @@ local function constructor(kind, name)
           copy[core.option_name(kind, name, old)], copy[old] = copy[old], nil
         end
       end
-      -- "auto" leaves the choice to p:fit, as if the option were not given
+      -- "auto" leaves the choice to p:fit, as if the option were not given, but where the component
+      -- has a rule of its own
       local key = option.name
       local chosen = copy[key] == "auto" and component.is_chosen(option, list)
+        and option.words[1] ~= "auto"
       if chosen then copy[key], auto = nil, key end
     end
     local self = setmetatable({ kind = kind, name = name, given = copy, auto = auto }, Component)

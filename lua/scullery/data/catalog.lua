@@ -61,7 +61,7 @@ local mnist_files = {
 
 return {
   wdbc = {
-    files = { { name = "wdbc.csv.gz", sha256 = "805198a7896c6089ed464d6bfcbfde07078b5d9f028edaa9ba1e12cd80c215f9",
+    files = { { name = "wdbc.csv.gz", sha256 = "ec8660f68a61979d55438167e43571f7ec88511152feeef1afdd685ddcad3d8b",
       content = "d1c759cb110155a49fc1e59f67cfc3d74ed15760bff521a451fc64f47af26c05" } },
     format = "csv", target = "diagnosis", task = "classification", rows = 569, columns = 31,
     about = "Breast Cancer Wisconsin (Diagnostic), UCI; W. Wolberg, N. Street, O. Mangasarian, 1995 (shipped)",

@@ -218,7 +218,7 @@ end
 -- rows.
 local function choose_on_all(p, opened, open, all, chosen, stored)
   local _ <close> = progress.level{ name = "choosing " .. open.lambda, total = 1 }
-  local ready = trials.train(all, p, nil, stored and stored:begin(trials.PART_ON_ALL))
+  local ready = trials.train(all, p, nil, stored and stored:begin(trials.PART_ON_ALL), true)
   local best = trials.kept_in(stored, "regularisation on all rows", function()
     local half, few = trials.half(all, p, ready)
     local _ <close> = few and few.training

@@ -186,6 +186,9 @@ function theorems.rkhsw11(f, data)
   need_kernel(f, title)
   local c, lambda, B = core.map_constants(f.map), descent(f, title)
   local T = f.report.iterations
+  if lambda == "auto" then -- by the solver's own rule: its theorem as printed
+    lambda = math.sqrt(8 / f.n) * ingredients(f, data, B * c.theta).lipschitz / B
+  end
   local function total(theta, stability)
     local l = ingredients(f, data, B * theta)
     local rho = l.lipschitz

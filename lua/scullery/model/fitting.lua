@@ -255,7 +255,7 @@ function fitting.run(self, ds, o)
   end
   check_data(ds, "pipeline:fit")
   fitting.check_processes(ds, "pipeline:fit")
-  if ds.task == "multilabel" and multilabel.apart(self.solver) then
+  if multilabel.apart(self.solver, ds) then
     if o.checkpoint then
       error("pipeline:fit: a checkpoint is for one fit, and these labels are fitted one by one", 0)
     end

@@ -14,6 +14,8 @@ local component = require "scullery.compose.component"
 local recipe = require "scullery.model.recipe"
 local row_stages = require "scullery.compose.stages"
 local target_form = require "scullery.model.target_form"
+local text = require "scullery.compose.text"
+local instantiation = require "scullery.compose.instantiation"
 
 local judging = {}
 
@@ -189,10 +191,45 @@ local function stages_per_fold(run, ds, folds, k, criterion)
   return { values = values, candidates = candidates }
 end
 
+--- judging.chosen(p, choices): the unfitted pipeline with the choices filled in.
+function judging.chosen(p, choices)
+  local copy = setmetatable({}, recipe.class)
+  for key, value in pairs(p) do copy[key] = value end
+  copy.fitted, copy.data, copy.variants, copy.rows = nil, nil, nil, {}
+  for i, stage in ipairs(p.rows) do copy.rows[i] = row_stages.resolved(stage, choices) end
+  copy.features = p.features and instantiation.resolved(p.features, choices)
+  copy.solver = component.resolved(p.solver, choices)
+  copy.text = p.text and text.resolved(p.text, choices)
+  return copy
+end
+
+-- A run whose solver learns one label after the other: each candidate is fitted without each fold.
+local function label_by_label(run, ds, folds, k, criterion)
+  local values, candidates = {}, {}
+  ds = target_form.original(ds)
+  for c = 1, run.path and #run.path.values or 1 do
+    local choices = {}
+    for path, value in pairs(run.choices) do choices[path] = value end
+    if run.path then choices[run.path.path] = run.path.values[c] end
+    values[c] = {}
+    for f = 1, k do
+      local train, test = judging.split(ds, folds, f)
+      local p = judging.chosen(run.pipeline, choices):fit(train)
+      values[c][f] = criterion:measured(p:predict(test), test.y, {})
+      candidates[f] = candidates[f] or {}
+      candidates[f][c] = p.fitted.report
+    end
+  end
+  return { values = values, candidates = candidates }
+end
+
 --- judging.run(run, ds, source, folds, k, criterion, stages): {values[candidate][fold], candidates,
 --- made}. run: pipeline, choices, path, shared. k: the number of folds that are judged, 1 for a
 --- hold-out. stages: "shared" or "fold".
 function judging.run(run, ds, source, folds, k, criterion, stages)
+  if multilabel.apart(run.pipeline.solver, ds) then
+    return label_by_label(run, ds, folds, k, criterion)
+  end
   ds, source = recipe.rows_of(run.pipeline, ds, source, run.choices)
   local chooses = ds.X and automatic.open(run.pipeline)
   local apart = stages == "fold" or folds.pairs or chooses
@@ -317,18 +354,6 @@ local rules = options.declare("pipeline:cv", {
   progress = progress.rule,
 })
 
--- The values of one candidate in each fold, for labels that are fitted one after the other.
-local function label_by_label(self, ds, folds, k, criterion)
-  local values, candidates = {}, {}
-  ds = target_form.original(ds)
-  for f = 1, k do
-    local train, test = judging.split(ds, folds, f)
-    local p = self:clone():fit(train)
-    values[f], candidates[f] = criterion:measured(p:predict(test), test.y, {}), { p.fitted.report }
-  end
-  return { values = { values }, candidates = candidates }
-end
-
 -- p:cv with checked options: a Result.
 local function cross_validate(self, data, o)
   if not self.solver then error("the pipeline has no solver", 0) end
@@ -351,10 +376,8 @@ local function cross_validate(self, data, o)
     judging.check_folds(ds, folds, result.k)
     -- the folds of a stream cannot be taken apart: one choice serves them all
     local p = ds.X and self or automatic.fill(self, ds)
-    local run = ds.task == "multilabel" and multilabel.apart(self.solver)
-      and label_by_label(self, ds, folds, result.k, criterion)
-      or judging.run({ pipeline = p, choices = {} }, ds, source, folds, result.k, criterion,
-        o.stages)
+    local run = judging.run({ pipeline = p, choices = {} }, ds, source, folds, result.k, criterion,
+      o.stages)
     dataset.check_seen(coded)
     local mean, stderr = judging.mean(run.values[1])
     means, squares = means + mean, squares + stderr ^ 2

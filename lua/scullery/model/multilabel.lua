@@ -12,9 +12,24 @@ local warn = require "scullery.base.warn"
 
 local multilabel = {}
 
---- multilabel.apart(solver): whether the solver learns one label after the other.
-function multilabel.apart(solver)
-  return not core.solver_facts(component.instance(solver)).by_sums
+--- multilabel.apart(solver, ds): whether the solver learns the labels of ds one after the other.
+function multilabel.apart(solver, ds)
+  return (ds.task == "multilabel" or target_form.original(ds).task == "multilabel")
+    and not core.solver_facts(component.instance(solver)).by_sums
+end
+
+--- multilabel.check_search(solver, ds, o): raises an error where a search judges by what a solver
+--- that learns one label after the other does not have.
+function multilabel.check_search(solver, ds, o)
+  if not multilabel.apart(solver, ds) then return end
+  local refused = o.estimate and ("folds = \"%s\""):format(o.folds)
+    or o.score == "loss" and "the loss"
+    or o.checkpoint and "a checkpoint"
+  if refused then
+    error(("solver.%s learns labels one after the other, and a search judges these without %s: \z
+      give folds = k and score = \"subset_accuracy\", \"hamming\", \"f1_macro\" or the like")
+      :format(solver.name, refused), 0)
+  end
 end
 
 -- The data set of one label: a classification with the classes 0 and 1.
@@ -47,8 +62,15 @@ local function check(p, ds)
   end
 end
 
+--- multilabel.of_choice(ds): the data set of the label by which options that are not given are
+--- chosen: the one that the nearest to half of the rows have.
+function multilabel.of_choice(ds)
+  ds = target_form.original(ds)
+  return of_label(ds, by_balance(ds)[1])
+end
+
 --- multilabel.fit(p, ds, fit): learns one label after the other. Width and regularisation that are
---- not given are chosen on the label that the nearest to half of the rows have, for all. fit(q,
+--- not given are chosen on one label (multilabel.of_choice), for all. fit(q,
 --- ds): fits a pipeline without more ado.
 function multilabel.fit(p, ds, fit)
   check(p, ds)

@@ -219,8 +219,10 @@ end
 --- a row. noise, the variance of the noise: "evidence" (by default: that which makes the targets
 --- most probable), "gcv" (squared residuals over n less the effective parameters), "prior" (n
 --- lambda: the weights have the prior variance 1, as in a Gaussian process with the features'
---- kernel) or a number. Of landmark maps the part of the kernel that the features do not have is
---- added, unless residual = false. The first call makes what it needs from the training rows or the
+--- kernel), a data set of rows that the model did not learn from (the mean of their squared
+--- residuals over 1 + v, v the variance of the function over that of the noise) or a number. Of
+--- landmark maps the part of the kernel that the features do not have is added, unless residual =
+--- false. The first call makes what it needs from the training rows or the
 --- model's sums: a matrix of the order of the features, or of the rows where these are fewer.
 function Pipeline:predict(X, given)
   local f = need(self, "pipeline:predict", true)

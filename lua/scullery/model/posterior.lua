@@ -78,9 +78,9 @@ end
 
 --- posterior.noise_rule: the rule of the option `noise`.
 posterior.noise_rule = { test = function(v)
-  return v == "evidence" or v == "prior" or v == "gcv"
+  return v == "evidence" or v == "prior" or v == "gcv" or dataset.is(v)
     or type(v) == "number" and v >= 0 and v < math.huge
-end, takes = '"evidence", "prior", "gcv" or a variance of at least 0' }
+end, takes = '"evidence", "prior", "gcv", a data set of held-out rows or a variance of at least 0' }
 
 -- How each noise is computed from the posterior, as a list of variances, one for each target.
 local noises = {}
@@ -118,9 +118,25 @@ function noises.gcv(found, f)
   return list
 end
 
+-- By rows that the model did not learn from: the mean of r^2/(1 + v), where the variance of the
+-- residual r is 1 + v times that of the noise.
+local function by_held_out(found, f, ds)
+  ds = target_form.apply(f.form, matching.known(matching.encoded(ds, f), f))
+  local source, list = dataset.source_of_rows(ds), {}
+  local r = ds:targets() - f:scores(source)
+  local share = core.posterior_variance(found.handle, source, f.stages, f.map, true)
+    :map(function(v) return 1 / (1 + v) end)
+  local w = ds.weights or core.ones(#ds, 1)
+  for j = 1, r:cols() do
+    list[j] = r:column(j):mul(r:column(j)):mul(share):dot(w) / w:sum()
+  end
+  return list
+end
+
 --- posterior.noise(found, f, given): the variance of the noise of each target, on the scale on
 --- which the model was learnt.
 function posterior.noise(found, f, given)
+  if dataset.is(given) then return by_held_out(found, f, given) end
   if type(given) ~= "number" then return noises[given](found, f) end
   local list = {}
   for j = 1, found.info.targets do

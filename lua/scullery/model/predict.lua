@@ -229,7 +229,9 @@ end
 
 -- The names of what a regression's predictions are followed by.
 local function names_behind(wanted)
-  return wanted.std and { "std" } or wanted.level and { "low", "high" } or {}
+  local names = wanted.std and { "std" } or {}
+  if wanted.level then table.move({ "low", "high" }, 1, 2, #names + 1, names) end
+  return names
 end
 
 -- Each kind of output of Model:predict: the names of its columns and the labels.
@@ -315,12 +317,13 @@ end
 local function predicted(f, X, wanted)
   local p = { fitted = f }
   if wanted.kind == "sets" then return label_sets(p, X, wanted.level) end
-  if wanted.std then
-    return core.hcat(f:predict(core.source(X), wanted.kind),
-      posterior.deviations(p, X, { std = true }, "predict"))
-  elseif wanted.level then
-    return core.hcat(f:predict(core.source(X), wanted.kind),
-      conformal.interval(p, X, { level = wanted.level }))
+  if wanted.std or wanted.level then
+    local parts = { f:predict(core.source(X), wanted.kind) }
+    if wanted.std then parts[2] = posterior.deviations(p, X, { std = true }, "predict") end
+    if wanted.level then
+      table.move({ conformal.interval(p, X, { level = wanted.level }) }, 1, 2, #parts + 1, parts)
+    end
+    return core.hcat(table.unpack(parts))
   end
   if f.task == "multilabel" and wanted.kind == "probabilities" then
     return multilabel.probabilities(f, f:scores(core.source(X)))
@@ -331,8 +334,8 @@ end
 
 --- predict.write(f, next_rows, wanted): writes the predictions of the model f for the rows of
 --- next_rows() -> X, ids. wanted: kind = "labels", "scores", "probabilities", or "sets" (of labels,
---- at `level`); threshold = the decision threshold (see threshold.lua), or nil; std = true, or
---- level = that of an interval: also deviations or bounds, of a regression; out = path, or nil for
+--- at `level`); threshold = the decision threshold (see threshold.lua), or nil; std = true, and
+--- level = that of an interval: also deviations and bounds, of a regression; out = path, or nil for
 --- standard output; id = name of the column of ids; no_header, append, digits = of CSV (see
 --- scl_row_format); before_end = a function that is called before the file appears. Returns the
 --- number of rows.
@@ -459,7 +462,9 @@ local function check_sure(p, given)
     fail("--calibration goes with --interval or --label-sets")
   end
   if not option then return end
-  if asked[2] then fail("takes %s or %s, not both", option, asked[2]) end
+  if asked[2] and given.label_sets then
+    fail("--label-sets is for classifications, and %s for regressions: give one of them", option)
+  end
   for _, other in ipairs{ "proba", "scores", "threshold" } do
     if given[other] then fail("%s is for predictions, and does not go with --%s", option, other) end
   end
@@ -472,7 +477,7 @@ local function check_sure(p, given)
   end
   if given.std then posterior.of(p, "--std") end
   local level = given.interval or given.label_sets
-  if level then check_level(p, option, level, given.calibration) end
+  if level then check_level(p, asked[#asked], level, given.calibration) end
 end
 
 local function run(given)

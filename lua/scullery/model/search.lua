@@ -22,10 +22,7 @@ local search_table = require "scullery.model.search_table"
 local warn = require "scullery.base.warn"
 local component = require "scullery.compose.component"
 local fitting = require "scullery.model.fitting"
-local instantiation = require "scullery.compose.instantiation"
-local stages = require "scullery.compose.stages"
 local target_form = require "scullery.model.target_form"
-local text = require "scullery.compose.text"
 
 local search = { table_class = search_table.class }
 
@@ -144,7 +141,11 @@ local function plan(self, ds, o, stored)
     end
     local chosen
     if stored then stored.prefix = ("stages %d: "):format(i) end
-    if not o.planned then p, chosen = automatic.fill(p, recipe.encoded(p, ds), stored) end
+    if not o.planned then
+      local rows = multilabel.apart(p.solver, ds) and multilabel.of_choice(ds)
+        or recipe.encoded(p, ds)
+      p, chosen = automatic.fill(p, rows, stored)
+    end
     local path, rest = split_path(p, ds, o.draws)
     for _, choices in ipairs(o.draws and #rest > 0 and random(rest, o.draws, o.seed)
       or grid(rest)) do
@@ -218,28 +219,21 @@ local function choose_place(cells, rule, order)
   return chosen
 end
 
--- The unfitted pipeline with the choices filled in.
-local function chosen_pipeline(p, choices)
-  local copy = setmetatable({}, recipe.class)
-  for key, value in pairs(p) do copy[key] = value end
-  copy.fitted, copy.data, copy.variants, copy.rows = nil, nil, nil, {}
-  for i, stage in ipairs(p.rows) do copy.rows[i] = stages.resolved(stage, choices) end
-  copy.features = p.features and instantiation.resolved(p.features, choices)
-  copy.solver = component.resolved(p.solver, choices)
-  copy.text = p.text and text.resolved(p.text, choices)
-  return copy
-end
-
 -- Fits a cell on all rows; reuses the stages and map of its run if they were kept, or if the run
 -- was finished before the process began: these are then made again.
 local function refit(ds, source, cell, all_kept, stored)
   local run, kept = cell.run, all_kept[cell.choice["features.T"] or ""]
+  if multilabel.apart(run.pipeline.solver, ds) then
+    local p = judging.chosen(run.pipeline, cell.choice):fit(target_form.original(ds))
+    p.fitted.chosen = run.chosen and run.chosen.about or p.fitted.chosen
+    return p
+  end
   if not kept or kept.run.shared ~= run.shared then kept = all_kept[""] end
   local _ <close> = core.level "fit"
   ds, source = recipe.rows_of(run.pipeline, ds, source, cell.choice)
   if kept and kept.run.shared == run.shared and kept.again then kept.made = kept.again() end
   if stored then stored:begin(fitting.LAST_PART, search_runs.sums_number(run.shared)) end
-  local result = chosen_pipeline(run.pipeline, cell.choice)
+  local result = judging.chosen(run.pipeline, cell.choice)
   local made = judging.prepare(run.pipeline, ds, source, cell.choice, nil, nil,
     kept and kept.run.shared == run.shared and kept.made or nil)
   local path = run.path and { values = { cell.choice[run.path.path] } }
@@ -323,14 +317,12 @@ local function check(self, ds, o)
   if math.type(o.folds) == "integer" and not o.holdout and o.folds > n then
     error(("%d folds of %d rows"):format(o.folds, n), 0)
   end
-  for _, variant in ipairs(self.variants or { self }) do
-    if ds.task == "multilabel" and multilabel.apart(variant.solver) then
-      error(("solver.%s learns labels one after the other, and a search of multi-label targets \z
-        takes a solver of all at once, such as ridge: p:cv judges others"):format(
-        variant.solver.name), 0)
-    end
+  for _, variant in ipairs(self.variants or {}) do
+    multilabel.check_search(variant.pipeline.solver, ds, o)
   end
-  local default = ds.task == "classification" and o.folds ~= "gcv" and "error" or "loss"
+  multilabel.check_search(self.solver, ds, o)
+  local default = ds.task == "classification" and o.folds ~= "gcv" and "error"
+    or multilabel.apart(self.solver, ds) and "subset_accuracy" or "loss"
   local criterion = criteria.of(o.score or default, ds.task)
   if criterion.name ~= "loss" and o.folds == "gcv" then
     error("folds = \"gcv\" estimates the squared error: score = \"loss\"", 0)

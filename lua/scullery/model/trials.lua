@@ -91,13 +91,13 @@ function trials.filled(p, open, chosen, T)
   return copy
 end
 
---- trials.rough(solver): the solver for candidates: with a tolerance a thousand times larger, at
---- most 0.01, if it has one. The losses of candidates differ by more than the error that this
---- makes.
+--- trials.rough(solver): the solver for candidates: with a tolerance a hundred times larger, at
+--- most 1e-3, if it has one. A larger one deceives: it ends a descent early, which regularises, so
+--- that a candidate with too small a lambda has a lower loss than the model that it stands for.
 function trials.rough(solver)
   local name, value = component.role(solver, "tolerance"), component.role_value(solver, "tolerance")
   if not name then return solver end
-  return component.with_settled(solver, name, math.max(value, math.min(1000 * value, 0.01)))
+  return component.with_settled(solver, name, math.max(value, math.min(100 * value, 1e-3)))
 end
 
 -- ---------------------------------------------------------------- judgements
@@ -201,13 +201,18 @@ function trials.walk(p, middle, judged, o)
 end
 
 --- trials.all_rows(ds, judges, of): all rows, but those of the judges' first fold, which judge: {
---- ds, source, held, sides = the side of each row }; nil if this fold is empty. of: the number of
---- each row's distinct row among the judges.
+--- ds, source, held, sides = a function that returns the side of each row, together = groups stay
+--- together }; nil if this fold is empty. of: the number of each row's distinct row among the
+--- judges.
 function trials.all_rows(ds, judges, of)
   local ids, together = sample.folds(judges)
   local _, rows = folds.rows(ids, sample.judged(judges, ids)[1] or 0)
-  return #rows > 0 and { ds = ds, source = dataset.source_of_targets(ds),
-    held = judges:select(rows), sides = sample.sides(ds, judges, rows, of, together) } or nil
+  local sides
+  return #rows > 0 and { ds = ds, source = dataset.source_of_targets(ds), together = together,
+    held = judges:select(rows), sides = function()
+      sides = sides or sample.sides(ds, judges, rows, of, together)
+      return sides
+    end } or nil
 end
 
 --- trials.PART_ON_ALL: the part of a checkpoint in which all rows choose; parts and sums of T =
@@ -225,45 +230,72 @@ end
 local function weights_apart(all, p)
   local w = recipe.row_weights(p, all.ds)
   w = w and w:astype("float64"):copy() or core.ones(#all.ds, 1)
-  for i, side in ipairs(all.sides) do if side == 1 then w:set(i, 1, 0) end end
+  for i, side in ipairs(all.sides()) do if side == 1 then w:set(i, 1, 0) end end
   return w
 end
 
---- trials.train(all, p, made, handle): what a fit to all rows has ready, { prepared, training }.
---- Row stages that learn from the targets are fitted without the rows that judge: a fit to all rows
---- makes its own. made: fitted row stages, or nil; handle: the engine's checkpoint, or nil.
-function trials.train(all, p, made, handle)
+-- Whether the sums of half of the parameters are parts of those of all: not those of landmarks.
+local function has_half(p)
+  local T = p.features and p.features.T
+  return math.type(T) == "integer" and T >= 2 and not trials.names_features(p)
+    and not feature_maps.learns(p.features, {}) and not recipe.learns_from_targets(p)
+end
+
+--- trials.train(all, p, made, handle, whole): what a fit to all rows has ready, { prepared,
+--- training, whole }. Row stages that learn from the targets are fitted without the rows that
+--- judge: a fit to all rows makes its own. made: fitted row stages, or nil; handle: the engine's
+--- checkpoint, or nil. whole: the rows that judge are not summed apart, where trials.half can do
+--- without; the sums of blocks are then those of a fit with a given regularisation, to the bit,
+--- and serve one problem.
+function trials.train(all, p, made, handle, whole)
   local apart = not made and recipe.learns_from_targets(p) and weights_apart(all, p) or nil
   local prepared = recipe.prepare(p, all.source, apart, nil, made)
-  local given = recipe.training_options(p, all.ds, all.sides)
-  given.checkpoint = handle
-  return { prepared = prepared,
+  whole = whole and has_half(p) and not all.together
+    and core.solver_facts(component.instance(p.solver)).by_sums
+    and core.map_exact(prepared.map) == "blocks"
+  local given = recipe.training_options(p, all.ds, not whole and all.sides() or nil)
+  given.checkpoint, given.once = handle, whole
+  return { prepared = prepared, whole = whole,
     training = core.training(all.source, prepared.stages, prepared.map, given) }
+end
+
+-- The sums of `few` without the rows that judge, which are summed by themselves: as `few`.
+local function without_judges(all, p, few, constant)
+  local made, held = few.prepared, all.held
+  local given, total = recipe.training_options(p, held), core.sums_take(few.training, constant)
+  local plain = held.weights:min() == 1 and held.weights:max() == 1
+  given.weights = not plain and held.weights or nil -- copies and weights of classes are in them
+  given.by_sums, given.like, given.quiet = true, total, true
+  local training <close> = core.training(dataset.source_of_targets(held), made.stages, made.map,
+    given)
+  core.sums_join(total, core.sums_take(training, constant), true)
+  return { prepared = made, whole = true, training = core.training(all.source, made.stages,
+    made.map, { classes = given.classes, dtype = p.dtype, sums = total }) }
 end
 
 --- trials.half(all, p, ready): a copy of the pipeline with the first half of its parameters, and
 --- what trials.train would return for it, its sums being parts of those of `ready`; nil where they
 --- are not, as for landmarks. The caller closes the training.
 function trials.half(all, p, ready)
-  local T = p.features and p.features.T
-  if math.type(T) ~= "integer" or T < 2 or trials.names_features(p)
-    or feature_maps.learns(p.features, {}) or recipe.learns_from_targets(p) then
-    return nil
-  end
-  local tried = trials.filled(p, {}, {}, T // 2)
-  local few = trials.train(all, tried, ready.prepared.stages)
-  core.training_sum(ready.training,
-    core.solver_facts(component.instance(p.solver)).wants_intercept)
+  if not has_half(p) then return nil end
+  local tried = trials.filled(p, {}, {}, p.features.T // 2)
+  local few = trials.train(all, tried, ready.prepared.stages, nil, ready.whole)
+  local constant = core.solver_facts(component.instance(p.solver)).wants_intercept
+  core.training_sum(ready.training, constant)
   core.training_take_sums(few.training, ready.training)
-  if core.training_has_sums(few.training) then return tried, few end
+  local taken = core.training_has_sums(few.training)
+  if taken and not ready.whole then return tried, few end
   local _ <close> = few.training
+  if taken then return tried, without_judges(all, tried, few, constant) end
+  if ready.whole then return tried, trials.train(all, tried, ready.prepared.stages) end
 end
 
 --- trials.judge_of(all, p, open, ready): the judgement of the held rows on values of the
 --- regularisation, as a function.
 function trials.judge_of(all, p, open, ready)
   return function(values)
-    local fits = candidates.fits(p, ready.training, 1, open.lambda, values)
+    local fits = candidates.fits(p, ready.training, ready.whole and 0 or 1, open.lambda,
+      values)
     return candidates.judge(p, ready.prepared, fits, all.held)
   end
 end

@@ -5,8 +5,8 @@
  *
  * the augmented Lagrangian, by conjugate gradients, where descent on single duals is slow because
  * many rows are alike. Then s + t d is cut to the bounds, with the first t of 1, 1/2, ... that
- * raises it. Passes of descent, which find the face, and such steps alternate (More and Toraldo
- * 1991, with descent for their projected gradients). */
+ * raises it, or the one at the first bound. Passes of descent, which find the face, and such steps
+ * alternate (More and Toraldo 1991, with descent for their projected gradients). */
 #include "sparse.h"
 
 /* The gradient on the face at the present point. Returns the number of its rows. */
@@ -41,18 +41,25 @@ static void face_image(const sparse_machine *m, sparse_class *k, size_t size) {
 }
 
 /* k->step = the move of the duals: steps while each gains more than `share` of what the best one
- * did. Returns their number. */
+ * did. A direction in which D hardly bends, as where rows are alike, would lead far past the
+ * bounds: the steps end before it, or it is the move where it is the first. Returns their
+ * number. */
 static size_t face_solve(const sparse_machine *m, sparse_class *k, size_t size, double share,
                          size_t most) {
   memset(k->step, 0, size * sizeof *k->step);
   memcpy(k->turn, k->rest, size * sizeof *k->turn);
-  double square = sparse_dot(size, k->rest, k->rest), best = 0;
+  double square = sparse_dot(size, k->rest, k->rest), best = 0, steepest = 0;
   const double goal = 1e-20 * square;
   size_t steps = 0;
   while (steps < most && square > goal) {
     face_image(m, k, size);
-    const double bend = sparse_dot(size, k->turn, k->image);
-    if (!(bend > 0)) break;
+    const double bend = sparse_dot(size, k->turn, k->image),
+                 curvature = bend / sparse_dot(size, k->turn, k->turn);
+    steepest = fmax(steepest, curvature);
+    if (!(curvature > 1e-6 * steepest)) {
+      if (steps == 0) memcpy(k->step, k->turn, size * sizeof *k->step);
+      break;
+    }
     const double length = square / bend, gain = length * square / 2, before = square;
     for (size_t at = 0; at < size; at++) {
       k->step[at] += length * k->turn[at];
@@ -91,6 +98,18 @@ static double face_rise(const sparse_machine *m, sparse_class *k, size_t size, d
   return rise - pull * (base + m->spread * k->pull) - m->spread * pull * pull / 2;
 }
 
+/* The t at which the first dual is at a bound: up to there D rises along the move. */
+static double face_reach(const sparse_class *k, size_t size) {
+  double reach = INFINITY;
+  for (size_t at = 0; at < size; at++) {
+    const sparse_row *row = &k->rows[k->face[at]];
+    const double step = k->step[at];
+    if (step != 0)
+      reach = fmin(reach, (step > 0 ? row->upper - row->dual : row->dual) / fabs(step));
+  }
+  return reach < INFINITY ? reach : 0;
+}
+
 void sparse_face(const sparse_machine *m, sparse_class *k, size_t most) {
   enum { HALVINGS = 8 };
   size_t size = face_rest(m, k);
@@ -100,8 +119,12 @@ void sparse_face(const sparse_machine *m, sparse_class *k, size_t most) {
   double t = 1, rise = -1;
   for (int tries = 0; tries < HALVINGS && !(rise > 0); tries++, t /= 2)
     rise = face_rise(m, k, size, t);
-  if (!(rise > 0)) return;
   t *= 2;
+  if (!(rise > 0)) {
+    t = face_reach(k, size);
+    rise = face_rise(m, k, size, t);
+  }
+  if (!(rise > 0)) return;
   size_t cut = 0;
   for (size_t at = 0; at < size; at++) {
     sparse_row *row = &k->rows[k->face[at]];

@@ -2,36 +2,13 @@
  * sums over them, against sums one by one. Run under each instruction set. */
 #include "algebra/bits.h"
 #include "base/pool.h"
+#include "expect.h"
 #include "map/map.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-static void expect(int holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "bits_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
-
-static void must(scl_status status, const scl_error *error) {
-  if (status == SCL_STATUS_OK) return;
-  (void)fprintf(stderr, "bits_test: %s\n", error->message);
-  exit(1);
-}
-
-static uint64_t state = 1;
-
-/* Any 64 bits (xorshift, Marsaglia 2003). */
-static uint64_t chance(void) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
-}
 
 static scl_bits some_bits(size_t columns, size_t rows) {
   scl_bits bits;

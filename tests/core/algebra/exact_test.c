@@ -1,36 +1,13 @@
 /* Exact sums against whole numbers of 4,608 bits: random exponents over the whole range, cancellation,
  * orders, merges, subtraction back to nothing, and digits. */
 #include "algebra/exact.h"
+#include "expect.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-static void expect(int holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "exact_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
-
-static void must(scl_status status, const scl_error *error) {
-  if (status == SCL_STATUS_OK) return;
-  (void)fprintf(stderr, "exact_test: %s\n", error->message);
-  exit(1);
-}
-
-static uint64_t state = 1;
-
-/* Any 64 bits (xorshift, Marsaglia 2003). */
-static uint64_t chance(void) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
-}
 
 /* A finite number whose exponent is any one of low .. high. */
 static double any_number(int low, int high) {

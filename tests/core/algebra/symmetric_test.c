@@ -5,19 +5,12 @@
 #include "base/loops.h"
 #include "base/pool.h"
 #include "base/random.h"
+#include "expect.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-static void expect(bool holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "symmetric_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
 
 enum { LARGEST = 300 };
 static double phi[2 * LARGEST * LARGEST], dense[LARGEST * LARGEST], fast[LARGEST * LARGEST],

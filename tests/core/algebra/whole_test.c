@@ -4,6 +4,7 @@
 #include "algebra/symmetric_internal.h"
 #include "algebra/whole_internal.h"
 #include "base/pool.h"
+#include "expect.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,30 +13,6 @@
 
 __extension__ typedef __int128 huge;
 __extension__ typedef unsigned __int128 huge_bits;
-
-static int failures;
-
-static void expect(int holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "whole_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
-
-static void must(scl_status status, const scl_error *error) {
-  if (status == SCL_STATUS_OK) return;
-  (void)fprintf(stderr, "whole_test: %s\n", error->message);
-  exit(1);
-}
-
-static uint64_t state = 1;
-
-/* Any 64 bits (xorshift, Marsaglia 2003). */
-static uint64_t chance(void) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
-}
 
 static void *room(size_t count, size_t size) {
   void *out = calloc(count + 1, size);

@@ -6,20 +6,13 @@
 #include "base/loops.h"
 #include "base/pool.h"
 #include "base/random.h"
+#include "expect.h"
 #include "map/smoothing.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-static void expect(bool holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "engine_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
 
 /* Written down once: the same on every machine, instruction set, batch. */
 static void test_random_is_the_same_everywhere(void) {

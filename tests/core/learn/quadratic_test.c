@@ -2,6 +2,7 @@
  * becomes of the solution. */
 #include "algebra/matrix.h"
 #include "base/pool.h"
+#include "expect.h"
 #include "learn/quadratic.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
@@ -9,14 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-static void expect(bool holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "quadratic_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
 
 enum { D = 3, C = 2 };
 

@@ -2,20 +2,13 @@
  * states begin with zeros and are merged in the order of the rows, and the result has the same bits
  * for any number of threads. The first part that fails says why. */
 #include "base/pool.h"
+#include "expect.h"
 #include "plugin/host.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { ROWS = 1000, COLS = 5, ENTRIES = 2, STRIDE = 7 };
-
-static int failures;
-
-static void expect(bool holds, const char *what) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "divide_test: %s\n", what);
-}
 
 /* The block: dense numbers, one-hot columns and sparse rows of the same places. */
 static double dense[ROWS * STRIDE], targets[ROWS], weights[ROWS], values[ROWS * ENTRIES];
@@ -126,13 +119,13 @@ static void test_form(const scl_rows *rows, size_t height, const char *what) {
     job j = {.fails = ROWS};
     scl_error error = {0};
     scl_pool_set_threads(threads);
-    expect(scl_host_get()->divide_rows(rows, &division, &j, &error) == SCL_STATUS_OK, what);
-    expect(error.message[0] == 0, error.message);
-    expect(j.all.sum == wanted && j.all.order == order, what);
-    expect(j.all.rows == ROWS && j.all.parts == parts, "all rows once");
+    expect_true(scl_host_get()->divide_rows(rows, &division, &j, &error) == SCL_STATUS_OK, what);
+    expect_true(error.message[0] == 0, error.message);
+    expect_true(j.all.sum == wanted && j.all.order == order, what);
+    expect_true(j.all.rows == ROWS && j.all.parts == parts, "all rows once");
     division.merge = NULL;
-    expect(scl_host_get()->divide_rows(rows, &division, &j, &error) == SCL_STATUS_OK,
-           "without merge");
+    expect_true(scl_host_get()->divide_rows(rows, &division, &j, &error) == SCL_STATUS_OK,
+                "without merge");
   }
 }
 
@@ -143,23 +136,24 @@ static void test_failures(void) {
   job j = {.fails = 505};
   scl_error error = {0};
   of_data.features.data = dense;
-  expect(scl_host_get()->divide_rows(&of_data, &division, &j, &error) == SCL_STATUS_NUMERIC &&
-             strcmp(error.message, "row 500") == 0,
-         "the part that fails says why");
+  expect_true(scl_host_get()->divide_rows(&of_data, &division, &j, &error) == SCL_STATUS_NUMERIC &&
+                  strcmp(error.message, "row 500") == 0,
+              "the part that fails says why");
   division.part = NULL;
-  expect(scl_host_get()->divide_rows(&of_data, &division, &j, &error) == SCL_STATUS_INTERNAL,
-         "no function");
+  expect_true(scl_host_get()->divide_rows(&of_data, &division, &j, &error) == SCL_STATUS_INTERNAL,
+              "no function");
   division.part = part;
   division.head.size = 8;
-  expect(scl_host_get()->divide_rows(&of_data, &division, &j, &error) == SCL_STATUS_INTERNAL,
-         "a table that is cut off");
+  expect_true(scl_host_get()->divide_rows(&of_data, &division, &j, &error) == SCL_STATUS_INTERNAL,
+              "a table that is cut off");
   division.head.size = sizeof division;
   division.bytes = SIZE_MAX - 3;
-  expect(scl_host_get()->divide_rows(&of_data, &division, &j, &error) == SCL_STATUS_NO_MEMORY,
-         "states that no machine can hold");
+  expect_true(scl_host_get()->divide_rows(&of_data, &division, &j, &error) == SCL_STATUS_NO_MEMORY,
+              "states that no machine can hold");
   of_data.count = 0;
   division.bytes = sizeof(sums);
-  expect(scl_host_get()->divide_rows(&of_data, &division, &j, &error) == SCL_STATUS_OK, "no rows");
+  expect_true(scl_host_get()->divide_rows(&of_data, &division, &j, &error) == SCL_STATUS_OK,
+              "no rows");
 }
 
 int main(void) {

@@ -1,5 +1,6 @@
 /* Samplers through the plugin interface: parts of a batch, of every one; of those that draw in
  * blocks whole products against their rows, on every instruction set. */
+#include "expect.h"
 #include "plugin/registry.h"
 #include "plugin/sampler.h"
 #include "sampler/hadamard/walsh.c"
@@ -9,14 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-static void expect(int holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "structured_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
 
 static void *memory(size_t bytes) {
   void *made = calloc(bytes + 1, 1);

@@ -2,6 +2,7 @@
  * slot returns, fails or is refused memory; of a task, when the task ends; none outside a call. */
 #include "base/arena.h"
 #include "base/pool.h"
+#include "expect.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
 #include "plugin/kernel.h"
@@ -11,14 +12,7 @@
 
 enum { TASKS = 64, EACH = 1000 };
 
-static int failures;
 static atomic_int wrong; /* found in slots and tasks */
-
-static void expect(bool holds, const char *what) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "scratch_test: %s\n", what);
-}
 
 /* Whether a block is aligned and holds its own numbers after another was taken. */
 static bool is_sound(const scl_host *host, size_t bytes, unsigned char mark) {
@@ -107,12 +101,12 @@ static void test_calls(const scl_instance *kernel) {
   double out[4];
   scl_error error = {0};
   before = scl_allocated();
-  expect(ask(kernel, 1, out, &error) == SCL_STATUS_OK && out[0] == 1, "a slot and its tasks");
-  expect(scl_allocated() == before, "bytes are held after a slot");
-  expect(atomic_load(&most) < TASKS / 2 * EACH * sizeof(double), "tasks keep what they took");
-  expect(ask(kernel, 2, out, &error) == SCL_STATUS_BAD_DATA, "a slot that fails");
-  expect(scl_allocated() == before, "bytes are held after a slot that failed");
-  expect(host->scratch(1) == NULL, "memory outside a call");
+  expect_true(ask(kernel, 1, out, &error) == SCL_STATUS_OK && out[0] == 1, "a slot and its tasks");
+  expect_true(scl_allocated() == before, "bytes are held after a slot");
+  expect_true(atomic_load(&most) < TASKS / 2 * EACH * sizeof(double), "tasks keep what they took");
+  expect_true(ask(kernel, 2, out, &error) == SCL_STATUS_BAD_DATA, "a slot that fails");
+  expect_true(scl_allocated() == before, "bytes are held after a slot that failed");
+  expect_true(host->scratch(1) == NULL, "memory outside a call");
 }
 
 /* Every allocation in turn fails once: a sentence, nothing lost. */
@@ -125,31 +119,31 @@ static void test_failing_allocations(const scl_instance *kernel) {
     scl_allocate_fail_after(count);
     status = ask(kernel, 1, out, &error);
     scl_allocate_fail_after(-1);
-    expect(status == SCL_STATUS_OK ||
-               (status == SCL_STATUS_NO_MEMORY && strstr(error.message, "taker") != NULL),
-           "a failed allocation has a sentence");
-    expect(scl_allocated() == before, "bytes are held after a failed allocation");
+    expect_true(status == SCL_STATUS_OK ||
+                    (status == SCL_STATUS_NO_MEMORY && strstr(error.message, "taker") != NULL),
+                "a failed allocation has a sentence");
+    expect_true(scl_allocated() == before, "bytes are held after a failed allocation");
   }
-  expect(status == SCL_STATUS_OK && count > TASKS, "a failure reaches the slot and each task");
+  expect_true(status == SCL_STATUS_OK && count > TASKS, "a failure reaches the slot and each task");
 }
 
 static void test_refusals(const scl_instance *kernel) {
   double out[1];
   scl_error error = {0};
   scl_host_watch(kernel->component, SCL_HOST_REFUSE, 0);
-  expect(ask(kernel, 1, out, &error) == SCL_STATUS_NO_MEMORY, "a refused call of scratch");
+  expect_true(ask(kernel, 1, out, &error) == SCL_STATUS_NO_MEMORY, "a refused call of scratch");
   scl_host_watch(NULL, 0, -1);
 }
 
 static void test_arena(void) {
   scl_arena arena = {0};
   const size_t held = scl_allocated();
-  expect(scl_arena_take(&arena, 1000) != NULL, "a block");
-  expect(scl_arena_take(&arena, SIZE_MAX - 10) == NULL, "nearly everything");
+  expect_true(scl_arena_take(&arena, 1000) != NULL, "a block");
+  expect_true(scl_arena_take(&arena, SIZE_MAX - 10) == NULL, "nearly everything");
   scl_arena_end(&arena);
   scl_arena_end(&arena);
-  expect(scl_allocated() == held, "bytes are held after an arena's end");
-  expect(scl_arena_take(&arena, 0) != NULL, "an arena that is used again");
+  expect_true(scl_allocated() == held, "bytes are held after an arena's end");
+  expect_true(scl_arena_take(&arena, 0) != NULL, "an arena that is used again");
   scl_arena_end(&arena);
 }
 
@@ -157,9 +151,9 @@ int main(void) {
   scl_instance *kernel = NULL;
   scl_error error = {0};
   scl_pool_set_threads(4);
-  expect(scl_host_get()->scratch(1) == NULL, "memory before any call");
-  expect(strcmp(scl_host_get()->name, "scullery") == 0 && scl_host_get()->version[0] != 0,
-         "the host's name and version");
+  expect_true(scl_host_get()->scratch(1) == NULL, "memory before any call");
+  expect_true(strcmp(scl_host_get()->name, "scullery") == 0 && scl_host_get()->version[0] != 0,
+              "the host's name and version");
   test_arena();
   if (scl_registry_define(&plugin, "scratch_test.c", "1", &error) != SCL_STATUS_OK ||
       scl_instance_from_text("kernel", "taker", &kernel, &error) != SCL_STATUS_OK) {
@@ -170,7 +164,7 @@ int main(void) {
   test_failing_allocations(kernel);
   test_refusals(kernel);
   scl_instance_release(kernel);
-  expect(atomic_load(&wrong) == 0, "memory in destroy");
+  expect_true(atomic_load(&wrong) == 0, "memory in destroy");
   scl_pool_stop();
   (void)printf("scratch_test: %d failures\n", failures);
   return failures != 0;

@@ -86,6 +86,21 @@ function TestSharedTilesHaveTheBitsOfOneProcess()
   for _, count in counts(2, 5) do lu.assertEquals(select(2, run(count, code)), one) end
 end
 
+-- The factor of a large matrix is made by all, with the bits of one process.
+function TestFactorsAreDivided()
+  local code = fit .. [[
+    local some = X:slice(1, 300)
+    for _, lambda in ipairs{ 1e-3, 1e-9 } do
+      local p = sc.pipeline{ map(1600), sc.solver.ridge{ lambda = lambda, form = "primal" } }
+      local found = p:fit(some, some:column(1):map(math.sin)):predict(some)
+      for i = 1, 20 do print(("%a"):format(found[i])) end
+      local exchanged = p:info().exchanged -- the sums and L
+      assert(not exchanged or exchanged.bytes > 8 * 1600 ^ 2)
+    end]]
+  local one = succeeds(1, code)
+  for _, count in counts(2, 5) do lu.assertEquals(succeeds(count, code), one) end
+end
+
 -- Matrices of a process are smaller than those of one process by its share.
 function TestSharedTilesTakeLessMemory()
   local code = fit .. [[

@@ -2,6 +2,7 @@
  * blocks, in any order; near sums in 113 bits; refused where they do not fit. */
 #include "algebra/symmetric.h"
 #include "base/pool.h"
+#include "expect.h"
 #include "rows/block_sums.h"
 #include "rows/reduce.h"
 #include "rows/ways.h"
@@ -10,14 +11,6 @@
 #include <string.h>
 
 __extension__ typedef __float128 wide;
-
-static int failures;
-
-static void expect(bool holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "block_sums_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
 
 static void need(scl_status status, const scl_error *error) {
   expect(status == SCL_STATUS_OK, status == SCL_STATUS_OK ? "" : error->message, status, 0);

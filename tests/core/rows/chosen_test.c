@@ -1,17 +1,10 @@
 /* Rows that are made as they are read: a sample of them does not hold the others in memory, and a
  * cache of them counts them. */
+#include "expect.h"
 #include "rows/chosen.h"
 #include "rows/keep.h"
 
 #include <stdio.h>
-
-static int failures;
-
-static void expect(bool holds, const char *what) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "chosen_test: %s\n", what);
-}
 
 enum { ROWS = 40000, COLS = 50, ENTRIES = 10, PICKED = 25 };
 
@@ -58,18 +51,20 @@ static void test_sample(void) {
   for (size_t k = 0; k < PICKED; k++)
     places[k] = k * (ROWS / PICKED) + k % 3;
   scl_allocated_peak_reset();
-  expect(scl_flow_pick_csr(&flow, places, PICKED, &x, NULL, &error) == SCL_STATUS_OK,
-         error.message);
-  expect(scl_allocated_peak() - before < all / 3, "a sample holds the rows that are not in it");
-  expect(x.rows == PICKED && x.cols == COLS, "the size of a sample");
+  expect_true(scl_flow_pick_csr(&flow, places, PICKED, &x, NULL, &error) == SCL_STATUS_OK,
+              error.message);
+  expect_true(scl_allocated_peak() - before < all / 3,
+              "a sample holds the rows that are not in it");
+  expect_true(x.rows == PICKED && x.cols == COLS, "the size of a sample");
   for (size_t k = 0; k < PICKED && x.rows == PICKED; k++)
     for (size_t j = 0; j < COLS; j++)
-      expect(scl_csr_get(&x, k, j) == (j % 5 == places[k] % 5 ? number_at(places[k], j / 5) : 0),
-             "a number of a sample");
+      expect_true(scl_csr_get(&x, k, j) ==
+                      (j % 5 == places[k] % 5 ? number_at(places[k], j / 5) : 0),
+                  "a number of a sample");
   scl_csr_release(&x);
-  expect(scl_flow_pick_csr(&flow, places, 0, &x, NULL, &error) == SCL_STATUS_OK && x.rows == 0 &&
-             x.cols == COLS,
-         "a sample of no rows");
+  expect_true(scl_flow_pick_csr(&flow, places, 0, &x, NULL, &error) == SCL_STATUS_OK &&
+                  x.rows == 0 && x.cols == COLS,
+              "a sample of no rows");
   scl_csr_release(&x);
   for (long k = 0; k < 60; k++) { /* what fails leaves nothing allocated */
     scl_allocate_fail_after(k);
@@ -77,7 +72,7 @@ static void test_sample(void) {
       scl_csr_release(&x);
     scl_allocate_fail_after(-1);
   }
-  expect(scl_allocated() == before, "memory after a sample");
+  expect_true(scl_allocated() == before, "memory after a sample");
 }
 
 /* The bytes of a row in a cache of the source's rows in `dtype`. */
@@ -91,13 +86,14 @@ static void test_bytes(void) {
   scl_source made = made_rows(), *memory = NULL;
   scl_csr x;
   scl_error error = {0};
-  expect(kept_bytes(&made, SCL_DTYPE_FLOAT64) >= numbers, "rows that are made are kept for free");
-  expect(make_rows(0, ROWS, SCL_DTYPE_FLOAT32, &x, &error) == SCL_STATUS_OK, error.message);
-  expect(scl_source_csr(&x, NULL, &memory, &error) == SCL_STATUS_OK, error.message);
+  expect_true(kept_bytes(&made, SCL_DTYPE_FLOAT64) >= numbers,
+              "rows that are made are kept for free");
+  expect_true(make_rows(0, ROWS, SCL_DTYPE_FLOAT32, &x, &error) == SCL_STATUS_OK, error.message);
+  expect_true(scl_source_csr(&x, NULL, &memory, &error) == SCL_STATUS_OK, error.message);
   scl_csr_release(&x);
-  expect(kept_bytes(memory, SCL_DTYPE_FLOAT64) >= numbers, "converted rows are kept for free");
-  expect(kept_bytes(memory, SCL_DTYPE_FLOAT32) < numbers / 2,
-         "views of rows are not kept for free");
+  expect_true(kept_bytes(memory, SCL_DTYPE_FLOAT64) >= numbers, "converted rows are kept for free");
+  expect_true(kept_bytes(memory, SCL_DTYPE_FLOAT32) < numbers / 2,
+              "views of rows are not kept for free");
   scl_source_destroy(memory);
 }
 

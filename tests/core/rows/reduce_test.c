@@ -2,6 +2,7 @@
  * and dictionaries of cells that merge into what one walk finds. */
 #include "base/pool.h"
 #include "base/random.h"
+#include "expect.h"
 #include "map/cells.h"
 #include "map/stage.h"
 #include "plugin/instance.h"
@@ -9,14 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-static void expect(bool holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "reduce_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
 
 /* ------------------------------------------------------------ a sum of numbers of many sizes */
 

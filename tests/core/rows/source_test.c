@@ -1,17 +1,10 @@
 /* Sources of sparse rows: in memory and in blocks of a file, their rows are those of the matrix. */
+#include "expect.h"
 #include "rows/source.h"
 
 #include "base/random.h"
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-static void expect(bool holds, const char *what) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "source_test: %s\n", what);
-}
 
 enum { ROWS = 103, COLS = 17, BLOCK = 10 };
 
@@ -19,7 +12,7 @@ enum { ROWS = 103, COLS = 17, BLOCK = 10 };
 static scl_matrix random_rows(scl_dtype dtype) {
   scl_matrix x;
   scl_error error = {0};
-  expect(scl_matrix_create(ROWS, COLS, dtype, &x, &error) == SCL_STATUS_OK, "a matrix");
+  expect_true(scl_matrix_create(ROWS, COLS, dtype, &x, &error) == SCL_STATUS_OK, "a matrix");
   for (size_t i = 0; i < ROWS; i++)
     for (size_t j = 0; j < COLS; j++) {
       double u[2];
@@ -62,18 +55,20 @@ static void compare(scl_source *source, const scl_matrix *x, size_t first, size_
   scl_error error = {0};
   scl_csr rows = {0};
   scl_matrix y, out;
-  expect(scl_matrix_create(count, 1, SCL_DTYPE_FLOAT64, &y, &error) == SCL_STATUS_OK, "targets");
-  expect(scl_matrix_create(count, COLS, SCL_DTYPE_FLOAT64, &out, &error) == SCL_STATUS_OK, "rows");
+  expect_true(scl_matrix_create(count, 1, SCL_DTYPE_FLOAT64, &y, &error) == SCL_STATUS_OK,
+              "targets");
+  expect_true(scl_matrix_create(count, COLS, SCL_DTYPE_FLOAT64, &out, &error) == SCL_STATUS_OK,
+              "rows");
   const scl_status status = dense ? scl_source_read(source, first, count, &out, &y, &error)
                                   : scl_source_sparse(source, first, count, &rows, &y, &error);
-  expect(status == SCL_STATUS_OK, error.message);
-  expect(dense || (rows.rows == count && rows.cols == COLS), "the size of sparse rows");
+  expect_true(status == SCL_STATUS_OK, error.message);
+  expect_true(dense || (rows.rows == count && rows.cols == COLS), "the size of sparse rows");
   for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
-    expect(scl_matrix_get(&y, i, 0) == (double)(first + i), "a target");
+    expect_true(scl_matrix_get(&y, i, 0) == (double)(first + i), "a target");
     for (size_t j = 0; j < COLS; j++)
-      expect((dense ? scl_matrix_get(&out, i, j) : scl_csr_get(&rows, i, j)) ==
-                 scl_matrix_get(x, first + i, j),
-             "a number");
+      expect_true((dense ? scl_matrix_get(&out, i, j) : scl_csr_get(&rows, i, j)) ==
+                      scl_matrix_get(x, first + i, j),
+                  "a number");
   }
   scl_csr_release(&rows);
   scl_matrix_release(&y);
@@ -97,23 +92,25 @@ static void test_memory(scl_dtype dtype) {
   (void)scl_matrix_create(ROWS, 1, SCL_DTYPE_FLOAT64, &y, &error);
   for (size_t i = 0; i < ROWS; i++)
     scl_matrix_set(&y, i, 0, (double)i);
-  expect(scl_csr_of_matrix(&x, &rows, &error) == SCL_STATUS_OK, "sparse rows");
-  expect(scl_source_csr(&rows, &y, &source, &error) == SCL_STATUS_OK && source->sparse, "a source");
+  expect_true(scl_csr_of_matrix(&x, &rows, &error) == SCL_STATUS_OK, "sparse rows");
+  expect_true(scl_source_csr(&rows, &y, &source, &error) == SCL_STATUS_OK && source->sparse,
+              "a source");
   compare_in_order(source, &x, false);
   compare_in_order(source, &x, true);
   compare(source, &x, 90, 13, false);
   compare(source, &x, 4, 3, true);
-  expect(scl_source_columns(source, places, 4, &columns, &error) == SCL_STATUS_OK, "columns");
+  expect_true(scl_source_columns(source, places, 4, &columns, &error) == SCL_STATUS_OK, "columns");
   (void)scl_matrix_create(ROWS, 4, SCL_DTYPE_FLOAT64, &some, &error);
-  expect(scl_source_read(columns, 0, ROWS, &some, &y, &error) == SCL_STATUS_OK, "its rows");
+  expect_true(scl_source_read(columns, 0, ROWS, &some, &y, &error) == SCL_STATUS_OK, "its rows");
   for (size_t i = 0; i < ROWS; i++)
     for (size_t j = 0; j < 4; j++)
-      expect(scl_matrix_get(&some, i, j) == scl_matrix_get(&x, i, places[j]), "a chosen column");
+      expect_true(scl_matrix_get(&some, i, j) == scl_matrix_get(&x, i, places[j]),
+                  "a chosen column");
   scl_source_destroy(columns);
   scl_source_destroy(source);
   scl_matrix two = y;
   two.rows = 2;
-  expect(scl_source_csr(&rows, &two, &source, &error) == SCL_STATUS_BAD_SHAPE, "unlike rows");
+  expect_true(scl_source_csr(&rows, &two, &source, &error) == SCL_STATUS_BAD_SHAPE, "unlike rows");
   scl_csr_release(&rows);
   scl_matrix_release(&some);
   scl_matrix_release(&x);
@@ -131,20 +128,20 @@ static void test_blocks(void) {
                                   .targets = 1,
                                   .sparse = true,
                                   .name = "blocks"}};
-  expect(scl_csr_of_matrix(&x, &source.all, &error) == SCL_STATUS_OK, "sparse rows");
+  expect_true(scl_csr_of_matrix(&x, &source.all, &error) == SCL_STATUS_OK, "sparse rows");
   compare_in_order(&source.base, &x, false);
   compare_in_order(&source.base, &x, true);
   source.base.rows = ROWS + 1;
   scl_csr rows;
   scl_matrix y;
   (void)scl_matrix_create(ROWS + 1, 1, SCL_DTYPE_FLOAT64, &y, &error);
-  expect(scl_source_sparse(&source.base, 0, ROWS + 1, &rows, &y, &error) == SCL_STATUS_IO &&
-             strstr(error.message, "fewer rows") != NULL,
-         "a file that is too short");
-  expect(scl_source_sparse(&source.base, 7, 2, &rows, &y, &error) == SCL_STATUS_OK &&
-             rows.rows == 2 && scl_csr_get(&rows, 1, 3) == scl_matrix_get(&x, 8, 3) &&
-             source.base.done == 9,
-         "rows out of order");
+  expect_true(scl_source_sparse(&source.base, 0, ROWS + 1, &rows, &y, &error) == SCL_STATUS_IO &&
+                  strstr(error.message, "fewer rows") != NULL,
+              "a file that is too short");
+  expect_true(scl_source_sparse(&source.base, 7, 2, &rows, &y, &error) == SCL_STATUS_OK &&
+                  rows.rows == 2 && scl_csr_get(&rows, 1, 3) == scl_matrix_get(&x, 8, 3) &&
+                  source.base.done == 9,
+              "rows out of order");
   scl_csr_release(&rows);
   scl_source_destroy(&source.base);
   scl_csr_release(&source.all);

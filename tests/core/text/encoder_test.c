@@ -1,4 +1,5 @@
 /* Texts as rows: against a plain computation that takes every character and every term apart. */
+#include "expect.h"
 #include "text/encoder.h"
 #include "text/letters.h"
 
@@ -8,23 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int failures;
-
-static void expect(bool holds, const char *what) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "encoder_test: %s\n", what);
-}
-
 static scl_texts texts_of(const char *const *list, size_t count) {
   scl_texts_builder builder = {0};
   scl_texts texts;
   scl_error error = {0};
   for (size_t i = 0; i < count; i++) {
-    expect(scl_texts_add(&builder, list[i], strlen(list[i]), &error) == SCL_STATUS_OK, "a text");
-    expect(scl_texts_end(&builder, &error) == SCL_STATUS_OK, "the end of a text");
+    expect_true(scl_texts_add(&builder, list[i], strlen(list[i]), &error) == SCL_STATUS_OK,
+                "a text");
+    expect_true(scl_texts_end(&builder, &error) == SCL_STATUS_OK, "the end of a text");
   }
-  expect(scl_texts_finish(&builder, &texts, &error) == SCL_STATUS_OK, "texts");
+  expect_true(scl_texts_finish(&builder, &texts, &error) == SCL_STATUS_OK, "texts");
   return texts;
 }
 
@@ -32,11 +26,11 @@ static scl_texts texts_of(const char *const *list, size_t count) {
 
 /* Published values of MurmurHash3 x86_32 with seed 0, and of scikit-learn's murmurhash3_32. */
 static void test_hash(void) {
-  expect(scl_hash_text("", 0) == 0, "the hash of no bytes");
-  expect(scl_hash_text("hello", 5) == 0x248bfa47u, "the hash of hello");
-  expect(scl_hash_text("hello, world", 12) == 0x149bbb7fu, "the hash of hello, world");
-  expect(scl_hash_text("The quick brown fox jumps over the lazy dog", 43) == 0x2e4ff723u,
-         "the hash of the quick brown fox");
+  expect_true(scl_hash_text("", 0) == 0, "the hash of no bytes");
+  expect_true(scl_hash_text("hello", 5) == 0x248bfa47u, "the hash of hello");
+  expect_true(scl_hash_text("hello, world", 12) == 0x149bbb7fu, "the hash of hello, world");
+  expect_true(scl_hash_text("The quick brown fox jumps over the lazy dog", 43) == 0x2e4ff723u,
+              "the hash of the quick brown fox");
 }
 
 static void test_letters(void) {
@@ -53,9 +47,9 @@ static void test_letters(void) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     char text[80];
     (void)snprintf(text, sizeof text, "character U+%04X", (unsigned)known[i].code);
-    expect(scl_is_letter(known[i].code) == known[i].letter &&
-               scl_lower(known[i].code) == known[i].lower,
-           text);
+    expect_true(scl_is_letter(known[i].code) == known[i].letter &&
+                    scl_lower(known[i].code) == known[i].lower,
+                text);
   }
 }
 
@@ -68,7 +62,7 @@ static void test_utf8(void) {
     if (code >= 0xD800 && code < 0xE000) continue;
     const size_t bytes = scl_encode_character(code, out);
     if (scl_decode((const unsigned char *)out, bytes, &used) == code && used == bytes) continue;
-    expect(false, "a character that is written and read");
+    expect_true(false, "a character that is written and read");
     return;
   }
   static const char *const invalid[] = {"\x80",
@@ -82,14 +76,14 @@ static void test_utf8(void) {
                                         "\xE2\x82",
                                         "\xFF"};
   for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++)
-    expect(scl_decode((const unsigned char *)invalid[i], strlen(invalid[i]), &used) ==
-                   SCL_REPLACEMENT &&
-               used == 1 &&
-               scl_invalid_bytes(invalid[i], strlen(invalid[i]), &first) == strlen(invalid[i]),
-           "an invalid sequence");
-  expect(scl_invalid_bytes("caf\xC3\xA9 caf\xE9", 10, &first) == 1 && first == 9,
-         "the place of an invalid byte");
-  expect(scl_invalid_bytes("\xEF\xBF\xBD", 3, &first) == 0, "U+FFFD itself is valid");
+    expect_true(scl_decode((const unsigned char *)invalid[i], strlen(invalid[i]), &used) ==
+                        SCL_REPLACEMENT &&
+                    used == 1 &&
+                    scl_invalid_bytes(invalid[i], strlen(invalid[i]), &first) == strlen(invalid[i]),
+                "an invalid sequence");
+  expect_true(scl_invalid_bytes("caf\xC3\xA9 caf\xE9", 10, &first) == 1 && first == 9,
+              "the place of an invalid byte");
+  expect_true(scl_invalid_bytes("\xEF\xBF\xBD", 3, &first) == 0, "U+FFFD itself is valid");
 }
 
 /* ---------------------------------------------------------------- terms */
@@ -99,7 +93,7 @@ static void check_terms(const char *text, scl_text_form form, const char *wanted
   scl_terms terms = {0};
   scl_error error = {0};
   char all[400] = "";
-  expect(scl_terms_read(&terms, &form, text, strlen(text), &error) == SCL_STATUS_OK, "terms");
+  expect_true(scl_terms_read(&terms, &form, text, strlen(text), &error) == SCL_STATUS_OK, "terms");
   for (size_t length = form.least; length <= form.most; length++)
     for (size_t i = 0; i < scl_terms_runs(&terms, length); i++) {
       size_t bytes;
@@ -107,7 +101,7 @@ static void check_terms(const char *text, scl_text_form form, const char *wanted
       (void)snprintf(all + strlen(all), sizeof all - strlen(all), "%.*s|", (int)bytes, term);
     }
   if (strcmp(all, wanted) != 0) {
-    expect(false, wanted);
+    expect_true(false, wanted);
     (void)fprintf(stderr, "  got %s\n", all);
   }
   scl_terms_release(&terms);
@@ -159,7 +153,7 @@ static scl_texts random_texts(size_t count, uint64_t seed) {
     }
     (void)scl_texts_end(&builder, &error);
   }
-  expect(scl_texts_finish(&builder, &texts, &error) == SCL_STATUS_OK, "texts");
+  expect_true(scl_texts_finish(&builder, &texts, &error) == SCL_STATUS_OK, "texts");
   return texts;
 }
 
@@ -182,7 +176,7 @@ static void check_row(const scl_text_encoder *encoder, const scl_texts *texts, c
   bool same = true;
   for (size_t j = 0; j < cols; j++)
     same = same && scl_csr_get(rows, i, j) == counts[j];
-  expect(same, "a row of counts");
+  expect_true(same, "a row of counts");
   scl_terms_release(&terms);
   free(counts);
 }
@@ -200,23 +194,24 @@ static void check_encoder(const scl_text_encoder *encoder, const scl_texts *text
   scl_csr rows, again, part;
   scl_error error = {0};
   scl_pool_set_threads(1);
-  expect(scl_text_encode(encoder, texts, &rows, &error) == SCL_STATUS_OK, "rows");
+  expect_true(scl_text_encode(encoder, texts, &rows, &error) == SCL_STATUS_OK, "rows");
   scl_pool_set_threads(3);
-  expect(scl_text_encode(encoder, texts, &again, &error) == SCL_STATUS_OK, "rows on 3 threads");
-  expect(same_rows(&rows, &again), "the rows do not depend on the threads");
-  expect(rows.rows == texts->count &&
-             scl_csr_check(&rows, scl_csr_entries(&rows), &error) == SCL_STATUS_OK,
-         "rows in order");
+  expect_true(scl_text_encode(encoder, texts, &again, &error) == SCL_STATUS_OK,
+              "rows on 3 threads");
+  expect_true(same_rows(&rows, &again), "the rows do not depend on the threads");
+  expect_true(rows.rows == texts->count &&
+                  scl_csr_check(&rows, scl_csr_entries(&rows), &error) == SCL_STATUS_OK,
+              "rows in order");
   for (size_t i = 0; i < texts->count; i += 7)
     check_row(encoder, texts, &rows, i);
   scl_texts some = scl_texts_slice(texts, 5, 20);
   scl_csr same = scl_csr_slice(&rows, 5, 20);
-  expect(scl_text_encode(encoder, &some, &part, &error) == SCL_STATUS_OK, "rows of a slice");
+  expect_true(scl_text_encode(encoder, &some, &part, &error) == SCL_STATUS_OK, "rows of a slice");
   bool equal = true;
   for (size_t i = 0; i < 20; i++)
     for (int64_t k = part.starts[i]; k < part.starts[i + 1]; k++)
       equal = equal && scl_csr_get(&same, i, (size_t)part.columns[k]) == scl_csr_value(&part, k);
-  expect(equal && scl_csr_entries(&part) == scl_csr_entries(&same), "a row alone is the same");
+  expect_true(equal && scl_csr_entries(&part) == scl_csr_entries(&same), "a row alone is the same");
   scl_texts_release(&some);
   scl_csr_release(&same);
   scl_csr_release(&part);
@@ -259,9 +254,9 @@ static void test_columns(void) {
                {"\xD0\xBF\xD1\x80\xD0\xB8\xD0\xB2\xD0\xB5\xD1\x82", 150382},
                {"free prize", 154410}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    expect(scl_text_encoder_column(&encoder, known[i].term, strlen(known[i].term)) ==
-               known[i].column,
-           known[i].term);
+    expect_true(scl_text_encoder_column(&encoder, known[i].term, strlen(known[i].term)) ==
+                    known[i].column,
+                known[i].term);
 }
 
 /* ---------------------------------------------------------------- vocabularies */
@@ -273,29 +268,29 @@ static void test_vocabulary(void) {
   scl_error error = {0};
   size_t found = 0;
   scl_csr rows;
-  expect(scl_vocabulary_learn(&encoder.form, &texts, 2, 100, &encoder.vocabulary, &found, &error) ==
-                 SCL_STATUS_OK &&
-             found == 4 && encoder.vocabulary.terms.count == 3,
-         "terms of at least 2 texts");
-  expect(scl_text_encode(&encoder, &texts, &rows, &error) == SCL_STATUS_OK && rows.cols == 3 &&
-             scl_csr_get(&rows, 0, 0) == 2 && scl_csr_get(&rows, 0, 2) == 1 &&
-             scl_csr_get(&rows, 2, 1) == 1 && scl_csr_entries(&rows) == 7,
-         "columns apple, fig, pear");
+  expect_true(scl_vocabulary_learn(&encoder.form, &texts, 2, 100, &encoder.vocabulary, &found,
+                                   &error) == SCL_STATUS_OK &&
+                  found == 4 && encoder.vocabulary.terms.count == 3,
+              "terms of at least 2 texts");
+  expect_true(scl_text_encode(&encoder, &texts, &rows, &error) == SCL_STATUS_OK && rows.cols == 3 &&
+                  scl_csr_get(&rows, 0, 0) == 2 && scl_csr_get(&rows, 0, 2) == 1 &&
+                  scl_csr_get(&rows, 2, 1) == 1 && scl_csr_entries(&rows) == 7,
+              "columns apple, fig, pear");
   scl_csr_release(&rows);
   scl_vocabulary_release(&encoder.vocabulary);
-  expect(scl_vocabulary_learn(&encoder.form, &texts, 1, 2, &encoder.vocabulary, NULL, &error) ==
-                 SCL_STATUS_OK &&
-             scl_vocabulary_find(&encoder.vocabulary, "apple", 5) == 0 &&
-             scl_vocabulary_find(&encoder.vocabulary, "fig", 3) == 1 &&
-             scl_vocabulary_find(&encoder.vocabulary, "pear", 4) == -1,
-         "the most frequent terms, and the first of equal ones");
+  expect_true(scl_vocabulary_learn(&encoder.form, &texts, 1, 2, &encoder.vocabulary, NULL,
+                                   &error) == SCL_STATUS_OK &&
+                  scl_vocabulary_find(&encoder.vocabulary, "apple", 5) == 0 &&
+                  scl_vocabulary_find(&encoder.vocabulary, "fig", 3) == 1 &&
+                  scl_vocabulary_find(&encoder.vocabulary, "pear", 4) == -1,
+              "the most frequent terms, and the first of equal ones");
   scl_vocabulary_release(&encoder.vocabulary);
   scl_texts_release(&texts);
   static const char *const twice[] = {"a", "b", "a"};
   texts = texts_of(twice, 3);
-  expect(scl_vocabulary_create(&texts, &encoder.vocabulary, &error) == SCL_STATUS_BAD_DATA &&
-             strstr(error.message, "'a' twice") != NULL,
-         "a term that is there twice");
+  expect_true(scl_vocabulary_create(&texts, &encoder.vocabulary, &error) == SCL_STATUS_BAD_DATA &&
+                  strstr(error.message, "'a' twice") != NULL,
+              "a term that is there twice");
   scl_texts_release(&texts);
 }
 
@@ -307,15 +302,16 @@ static void test_learning(void) {
   scl_text_encoder one = {.named = true, .form = {.least = 1, .most = 2}}, other = one;
   for (size_t i = 0; i < 700; i++)
     places[i] = 699 - i;
-  expect(scl_texts_take(&texts, places, 700, &turned, &error) == SCL_STATUS_OK, "texts turned");
+  expect_true(scl_texts_take(&texts, places, 700, &turned, &error) == SCL_STATUS_OK,
+              "texts turned");
   scl_pool_set_threads(1);
   (void)scl_vocabulary_learn(&one.form, &texts, 3, 500, &one.vocabulary, NULL, &error);
   scl_pool_set_threads(4);
   (void)scl_vocabulary_learn(&one.form, &turned, 3, 500, &other.vocabulary, NULL, &error);
   const scl_texts *a = &one.vocabulary.terms, *b = &other.vocabulary.terms;
-  expect(a->count == 500 && b->count == 500 && scl_texts_bytes(a) == scl_texts_bytes(b) &&
-             memcmp(a->bytes, b->bytes, scl_texts_bytes(a)) == 0,
-         "the same vocabulary");
+  expect_true(a->count == 500 && b->count == 500 && scl_texts_bytes(a) == scl_texts_bytes(b) &&
+                  memcmp(a->bytes, b->bytes, scl_texts_bytes(a)) == 0,
+              "the same vocabulary");
   check_encoder(&one, &texts);
   scl_vocabulary_release(&one.vocabulary);
   scl_vocabulary_release(&other.vocabulary);
@@ -341,12 +337,12 @@ static void test_memory(void) {
     if (status == SCL_STATUS_OK) scl_csr_release(&rows);
     if (status == SCL_STATUS_OK) status = scl_text_encode(&hashed, &texts, &rows, &error);
     scl_allocate_fail_after(-1);
-    expect(status == SCL_STATUS_OK || error.message[0] != 0, "a sentence");
+    expect_true(status == SCL_STATUS_OK || error.message[0] != 0, "a sentence");
     scl_csr_release(&rows);
     scl_vocabulary_release(&named.vocabulary);
-    expect(scl_allocated() == before, "nothing is left");
+    expect_true(scl_allocated() == before, "nothing is left");
   }
-  expect(failed > 20 && failed < 10000, "allocations that failed");
+  expect_true(failed > 20 && failed < 10000, "allocations that failed");
   scl_texts_release(&texts);
 }
 

@@ -2,28 +2,15 @@
 --- that another file and saved models repeat them.
 -- luacheck: globals TestExpressions TestDerive TestDeriveStreams
 -- luacheck: ignore 212/self
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 local expression = require "scullery.data.expression"
 local predict = require "scullery.model.predict"
+local reading = require "reading"
 
-local made = {}
-
-local function file(bytes)
-  local path = os.tmpname()
-  local f = assert(io.open(path, "wb"))
-  f:write(bytes)
-  f:close()
-  made[#made + 1] = path
-  return path
-end
-
-local function read(text, options)
-  local o = { quiet = true }
-  for name, value in pairs(options or {}) do o[name] = value end
-  return sc.data.csv(file(text), o)
-end
+local file, read = reading.file, reading.read
 
 -- The values of a column of X, by name.
 local function column(ds, name)
@@ -130,7 +117,7 @@ end
 
 local function saved(p)
   local path = os.tmpname()
-  made[#made + 1] = path
+  reading.remove_later(path)
   p:save(path)
   return path
 end
@@ -138,7 +125,7 @@ end
 -- The predictions that are written for a file, as a list of numbers; id: a column's name.
 local function written(model, data, id)
   local out = os.tmpname() .. ".csv"
-  made[#made + 1] = out
+  reading.remove_later(out)
   predict.run{ model = model, data = data, output = out, id = id }
   local list, ids = {}, {}
   for line in io.lines(out) do
@@ -195,7 +182,7 @@ function TestDerive:test_functions_work_until_the_model_is_saved()
   lu.assertTrue(again.X == ds.X)
   local p = sc.pipeline{ sc.solver.ridge{} }:fit(ds)
   local path = os.tmpname()
-  made[#made + 1] = path
+  reading.remove_later(path)
   lu.assertErrorMsgContains("the computed column 'f' is a Lua function, which cannot be saved",
     p.save, p, path)
   lu.assertErrorMsgContains("'f' is a Lua function", ds.save_schema, ds, path)
@@ -346,6 +333,4 @@ function TestDeriveStreams:test_mistakes_are_those_in_memory()
   end
 end
 
-local code = lu.LuaUnit.run()
-for _, path in ipairs(made) do os.remove(path) end
-os.exit(code, true)
+reading.run()

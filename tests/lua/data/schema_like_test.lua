@@ -8,21 +8,7 @@ local core = require "scullery.core"
 local reading = require "reading"
 
 local file, rows, refuses = reading.file, reading.rows, reading.refuses
-
---- A data set of a text, read without a word.
-local function read(text, options)
-  local o = { quiet = true }
-  for name, value in pairs(options or {}) do o[name] = value end
-  return sc.data.csv(file(text), o)
-end
-
---- Standard output and error of a command, and its status.
-local function run(command)
-  local pipe = assert(io.popen("(" .. command .. ") 2>&1; echo status $?"))
-  local said = pipe:read("a")
-  pipe:close()
-  return said
-end
+local read, run = reading.read, reading.shell
 
 local program = arg[-1] or "scullery"
 

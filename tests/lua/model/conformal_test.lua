@@ -253,11 +253,13 @@ function TestTheCommand()
     local low, high = p:interval(at, { level = 0.8 })
     local mean, std = p:predict(at, { std = true })
     for given, want in pairs{ ["--interval 0.8"] = sc.hcat(mean, low, high),
-      ["--std"] = sc.hcat(mean, std) } do
+      ["--std"] = sc.hcat(mean, std),
+      ["--interval 0.8 --std"] = sc.hcat(mean, std, low, high) } do
       local lines, out = {}, predict(given)
       for line in out:gmatch "[^\n]+" do lines[#lines + 1] = line end
-      lu.assertEquals(lines[1], given == "--std" and "prediction_1,prediction_2,std_1,std_2"
-        or "prediction_1,prediction_2,low_1,low_2,high_1,high_2")
+      lu.assertEquals(lines[1], "prediction_1,prediction_2"
+        .. (given:find "std" and ",std_1,std_2" or "")
+        .. (given:find "interval" and ",low_1,low_2,high_1,high_2" or ""))
       for i = 1, 9 do
         local j = 0
         for word in lines[i + 1]:gmatch "[^,]+" do
@@ -268,7 +270,7 @@ function TestTheCommand()
       end
     end
     for given, words in pairs{ ["--interval 2"] = "between 0 and 1",
-      ["--std --scores"] = "--scores", ["--interval 0.9 --std"] = "not both",
+      ["--std --scores"] = "--scores", ["--label-sets 0.9 --std"] = "give one of them",
       ["--interval 0.99"] = "at least 99 rows" } do
       local _, status, err = predict(given)
       lu.assertEquals(status, 1)

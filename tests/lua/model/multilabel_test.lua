@@ -94,9 +94,18 @@ function TestScoresAndFolds()
         :predict(rest), rest.y), 1e-12)
     end
   end
-  local found = pipeline(sc.solver.ridge{ lambda = sc.choose{ 1e-3, 10 } }):search(ds,
-    { folds = 3, score = "hamming" })
-  lu.assertEquals(found.choice["solver.lambda"], 1e-3)
+  for _, name in ipairs{ "ridge", "logistic" } do
+    local function recipe(lambda) return pipeline(sc.solver[name]{ lambda = lambda }) end
+    for _, score in ipairs{ "subset_accuracy", "hamming", "f1_macro" } do
+      local o = { folds = 3, score = score }
+      local found = recipe(sc.choose{ 1e-3, 10 }):search(ds, o)
+      lu.assertEquals(found.choice["solver.lambda"], 1e-3)
+      lu.assertEquals(found:predict(X), recipe(1e-3):fit(ds):predict(X))
+      for _, cell in ipairs(found.table) do
+        lu.assertAlmostEquals(cell.mean, recipe(cell.choice["solver.lambda"]):cv(ds, o).mean, 1e-12)
+      end
+    end
+  end
 end
 
 function TestFiles()
@@ -155,6 +164,10 @@ function TestSentences()
   fails({ "classifications", "p:predict" }, p.label_sets, p, X)
   local l = sc.pipeline{ sc.solver.logistic{ lambda = 1 } }
   fails({ "multi-label" }, l.fit, l, ds, { interval = "folds" })
+  l = pipeline(sc.solver.hinge{ lambda = sc.choose{ 1, 2 } })
+  fails({ "one after the other", "\"loo\"" }, l.search, l, ds, { folds = "loo" })
+  fails({ "one after the other", "the loss" }, l.search, l, ds, { score = "loss" })
+  l = sc.pipeline{ sc.solver.logistic{ lambda = 1 } }
   fails({ "p:decision" }, p.predict, p, X, { std = true })
   fails({ "no probabilities" }, p.probabilities, p, X)
   local constant = Y:copy()

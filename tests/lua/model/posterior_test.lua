@@ -44,6 +44,16 @@ function TestSimpleLinearRegression()
   local r = y - p:predict(x)
   local _, own = p:predict(new, { std = true, noise = "gcv" })
   close(own, std * math.sqrt(r:dot(r) / (n - 2) / 2.25), 1e-6, "gcv")
+  -- held-out rows, one of them twice by its weight: r^2/(1 + v)
+  local truth, sum, weights = sc.randn{ new:rows(), 1, seed = 8 } * 3, 0, {}
+  for i = 1, new:rows() do
+    weights[i] = i == 1 and 2 or 1
+    sum = sum + weights[i] * (truth:get(i, 1) - said:get(i, 1)) ^ 2
+      / (1 + std:get(i, 1) ^ 2 / 2.25)
+  end
+  local _, held = p:predict(new, { std = true,
+    noise = sc.dataset{ X = new, y = truth, weights = weights } })
+  close(held, std * math.sqrt(sum / (new:rows() + 1) / 2.25), 1e-9, "held-out rows")
 end
 
 -- With lambda the evidence's noise is the mean of squared residuals and penalty; the same features

@@ -150,6 +150,27 @@ function TestSfgdIsAlgorithm1()
   end
 end
 
+function TestAutomaticLambdaIsThatOfEquation75()
+  -- sqrt(8 rho^2/(B^2 m)), rho the steepest slope where |f| <= B theta, and |y| = 1; all thresholds
+  -- agree far out, so that theta^2 = E K = (1 + 2 s^2/g^2)^(-1/2)/4 of four columns
+  local theta = math.sqrt((1 + 2 * s * s / (g * g)) ^ -0.5 / 4)
+  for _, B in ipairs{ 0.5, 20 } do
+    local steepest = { square = B * theta + 1, logistic = 1 / (1 + math.exp(-B * theta)),
+      hinge = 1, huber = math.min(0.3, B * theta + 1) }
+    for loss, rho in pairs(steepest) do
+      local function descent(lambda)
+        return fit(sc.solver.sfgd{ lambda = lambda, B = B, batch = 15, loss = loss, delta = 0.3 },
+          data_of(labels, "classification"), { inst:features{ T = 25, seed = 5 } })
+      end
+      local wanted, m = math.sqrt(8 * rho ^ 2 / (B ^ 2 * 60)), descent "auto"
+      local other = descent(wanted):decision(x4)
+      lu.assertTrue((m:decision(x4) - other):abs():max() <= 1e-9 * other:abs():max(), loss)
+      lu.assertStrContains(m:info().note, ("lambda = %.6g;"):format(wanted))
+      lu.assertAlmostEquals(m:bound{ theorem = "rkhsw11" }.lambda / wanted, 1, 1e-9)
+    end
+  end
+end
+
 function TestOptimalStepsizeIsAlgorithm2()
   for _, w in ipairs{ ones, heavy } do
     for _, loss in ipairs{ "square", "logistic", "hinge", "huber" } do
@@ -161,6 +182,52 @@ function TestOptimalStepsizeIsAlgorithm2()
       local ws, a = plain_optimal(o, w)
       same_function(m, ws, a, "optimal_stepsize, " .. loss)
     end
+  end
+end
+
+function TestWithoutKItIsDoublyStochasticGradients()
+  -- Features and minibatches are drawn apart from the function, so that the mean over draws is
+  -- gradient descent with the exact kernel (sign features: 1 - 2 angle/pi, k(x, x) = 1), which ends
+  -- at kernel ridge regression: of two targets at once.
+  local n, lambda, draws, gram, last = 30, 0.02, 100, {}, math.huge
+  local X = sc.randn{ n, 3, seed = 3 }
+  local y = sc.hcat(X:column(1):map(math.sin) + X:column(2) * 0.5, X:column(3))
+  for i = 1, n do
+    gram[i] = {}
+    for j = 1, n do
+      local r = X:row(i):dot(X:row(j)) / (X:row(i):norm() * X:row(j):norm())
+      gram[i][j] = 1 - 2 * math.acos(math.max(-1, math.min(1, r))) / math.pi
+    end
+  end
+  gram = sc.matrix(gram)
+  local exact = y * 0
+  for _ = 1, 1000 do exact = exact - (gram * (exact - y) / n + exact * lambda) * 0.9 end
+  for _, T in ipairs{ 30, 240 } do
+    local F, wanted, sum, squares, off = y * 0, y * 0, y * 0, y * 0, 0
+    for t = 1, T do
+      local eta = 1 / (lambda * t + 2)
+      F = F * (1 - lambda * eta) - gram * (F - y) * (eta / n)
+      wanted = wanted + F / (T + 1)
+    end
+    for r = 1, draws do
+      local p = sc.pipeline{ sc.features{ phi = sc.nonlinearity.sign(), T = T, seed = r,
+        p = sc.sampler.gaussian{ sigma = 1 } },
+        sc.solver.sfgd{ lambda = lambda, batch = 15, seed = r } }
+      local f = p:fit(X, y):predict(X)
+      sum, squares = sum + f, squares + f:mul(f)
+      off = off + (f - exact):mul(f - exact):mean() / draws
+    end
+    local mean, worst = sum / draws, 0
+    for i = 1, n do
+      for j = 1, 2 do
+        local variance = (squares:get(i, j) / draws - mean:get(i, j) ^ 2) / (draws - 1)
+        worst = math.max(worst,
+          math.abs(mean:get(i, j) - wanted:get(i, j)) / math.sqrt(variance))
+      end
+    end
+    lu.assertTrue(worst < 5, ("T = %d: %g standard errors off"):format(T, worst))
+    lu.assertTrue(off < last / 4, ("T = %d: %g from the exact solution"):format(T, off))
+    last = off
   end
 end
 
@@ -232,7 +299,6 @@ function TestDescentsRefuse()
     local make = sc.solver[name]
     lu.assertErrorMsgContains("batch = 61", tries(make{ batch = 61 }))
     lu.assertErrorMsgContains("iterations = 21", tries(make{ iterations = 21, batch = 10 }))
-    lu.assertErrorMsgContains("these features have no K", tries(make{ batch = 10 }, sinks(20)))
     lu.assertErrorMsgContains("is for classification", tries(make{ batch = 10, loss = "logistic" },
       nil, numbers, "regression"))
     lu.assertErrorMsgContains("option 'lambda' got 0; it takes a number above 0", make,
@@ -244,6 +310,14 @@ function TestDescentsRefuse()
     lu.assertErrorMsgContains("one feature for each parameter",
       tries(make{ batch = 10 }, pair:features{ T = 10 }))
   end
+  lu.assertErrorMsgContains("these features have no K",
+    tries(sc.solver.optimal_stepsize{ batch = 10 }, sinks(20)))
+  lu.assertErrorMsgContains("this one has none",
+    tries(sc.solver.sfgd{ lambda = "auto", batch = 10 }, sinks(20)))
+  local unbounded = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
+    phi = sc.nonlinearity.relu{}, K = sc.kernel.gaussian{ width = 1 } }
+  lu.assertErrorMsgContains("a loss whose slope has a bound",
+    tries(sc.solver.sfgd{ lambda = "auto", batch = 10 }, unbounded:features{ T = 20 }))
   lu.assertErrorMsgContains("option 'B' got 0;", sc.solver.sfgd, { B = 0 })
   lu.assertErrorMsgContains("option 'B' got -1;", sc.solver.sfgd, { B = -1 })
   lu.assertErrorMsgContains("option 'lambda' got 1; it takes a number above 0 and below 1",

@@ -1,6 +1,7 @@
 /* plugins/shared/refined_solve.c against Cholesky in quadruple precision: systems that are singular
  * or nearly so, several right-hand sides, columns of very different scales. */
 #include "algebra/symmetric.h"
+#include "expect.h"
 #include "plugin/host.h"
 #include "shared/refined_solve.h"
 
@@ -12,14 +13,6 @@ __extension__ typedef __float128 quad;
 #else
 typedef long double quad;
 #endif
-
-static int failures;
-
-static void expect(bool holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "refined_solve_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
 
 enum { N = 24, C = 3 };
 

@@ -1,19 +1,12 @@
 /* plugins/solver/box/wide.c: Newton's step of box by an n x n system solves the D x D one. Rows that
  * are held some at a time give the step of all at once, and the same bits whatever the blocks in which
  * they come. */
+#include "expect.h"
 #include "plugin/call.h"
 #include "plugin/host.h"
 #include "solver/box/box.h"
 
 #include <stdio.h>
-
-static int failures;
-
-static void expect(bool holds, const char *what, double got, double wanted) {
-  if (holds) return;
-  failures++;
-  (void)fprintf(stderr, "box_wide_test: %s: got %.17g, wanted %.17g\n", what, got, wanted);
-}
 
 enum { N = 300, D = 700 };
 

@@ -411,6 +411,22 @@ function TestLeastSquaresOfSeveralLambdas()
   end
 end
 
+-- More rows than different words, which the classes share: D hardly bends where rows are alike.
+function TestHingeOfTextsThatAreAlike()
+  local texts, y = {}, {}
+  local said = { "free prize click now", "lunch at noon report", "match goal team score" }
+  for i = 1, 300 do
+    texts[i] = said[i % 3 + 1] .. " w" .. i * 7 % 50 .. " and w" .. i * 3 % 41
+    y[i] = ("abc"):sub(i % 3 + 1, i % 3 + 1)
+  end
+  for _, intercept in ipairs{ true, false } do
+    local p = sc.pipeline{ sc.text{ bits = 14 },
+      sc.solver.hinge{ lambda = 1e-4, intercept = intercept } }:fit(texts, y)
+    lu.assertIsNil(p:info().note)
+    lu.assertTrue(p:info().iterations < 500)
+  end
+end
+
 -- Beyond 4000 columns the hinge loss has no other method to end with.
 function TestHingeOfManyColumns()
   local Z, g = rows_of(150, 4100, 21)

@@ -147,6 +147,9 @@ struct scl_problem {
   /* Not 0: rows were left out, by which the solutions of several values of an option are compared:
    * a solver may end where their scores hardly change any more. */
   uint32_t scored, unused_last;
+  /* With a kernel K: *theta = the largest |f(x)|, over all x, of functions of norm 1, in true units;
+   * infinite for a nonlinearity that has no bound. */
+  scl_status (*reach)(const scl_problem *problem, double *theta, scl_error *error);
 };
 #define SCL_LEAST_PROBLEM SCL_THROUGH(scl_problem, progress)
 

@@ -203,15 +203,53 @@ function Writer:names(title, names, what)
   self:add("  return names[j];\n}\n\n")
 end
 
+-- Features rounded to whole numbers, halves to even.
+function Writer:rounded(grid, name)
+  local d = grid.unit:cols()
+  self:count(3, d)
+  self:add("/* Features rounded to whole numbers. */\n")
+  self:add("static inline void %s(const double *x, double *out) {\n", name)
+  for _, one in ipairs{ "base", "inverse", "unit" } do self:add(array(one, grid[one])) end
+  self:add("  const double most = %d;\n  int j;\n  for (j = 0; j < %d; j++) {\n", grid.most, d)
+  self:add("    const double v = rint((x[j] - base[j]) * inverse[j]);\n")
+  self:add("    out[j] = base[j] + unit[j] * (v < -most ? -most : v > most ? most : v);\n")
+  self:add("  }\n}\n\n")
+  return d
+end
+
+-- values[] of each target sorted, by the ranks of its values.
+function Writer:sorted(f, ranks)
+  local q, list = f.outputs, {}
+  for k = 1, q do list[k] = ("%d"):format(ranks[k] - 1) end
+  self:add("  for (k = 0; k < %d; k += %d) {\n", f.weights:cols(), q)
+  self:add("    static const int rank[] = {%s};\n", table.concat(list, ", "))
+  self:add("    double sorted[%d];\n    int i, j;\n    for (i = 0; i < %d; i++) {\n", q, q)
+  self:add("      for (j = i; j > 0 && sorted[j - 1] > values[k + i]; j--)\n")
+  self:add("        sorted[j] = sorted[j - 1];\n      sorted[j] = values[k + i];\n    }\n")
+  self:add("    for (i = 0; i < %d; i++) values[k + i] = sorted[rank[i]];\n  }\n", q)
+end
+
+-- Of several labels 1 for those that the row has.
+function Writer:labels(f)
+  local count = #f.classes
+  self:names("class", f.classes, "Label j")
+  self:add("/* labels[0 .. %s_CLASSES-1]: 1 for those that a row has, else 0. */\n", self.upper)
+  self:add("static inline void %s_predict(const double *x, int *labels) {\n", self.stem)
+  self:add("  double scores[%d];\n  int k;\n  %s_decide(x, scores);\n", count, self.stem)
+  self:add("  for (k = 0; k < %d; k++) labels[k] = scores[k] * 0.5 + 0.5 > 0.5;\n}\n\n", count)
+end
+
 -- Values of a regression: means of scores, and transformed targets back.
 function Writer:values(f)
-  local c, mean, form = f.weights:cols(), parts.mean(f), f.form
+  local c, mean, form, ranks = f.weights:cols(), parts.mean(f), f.form, parts.ranks(f)
   self:add("/* values[0 .. %s_SCORES-1], the predictions of a row. */\n", self.upper)
   self:add("static inline void %s_predict(const double *x, double *values) {\n", self.stem)
   if form then
     self:add(array("mean", core.matrix{ form.mean }) .. array("scale", core.matrix{ form.scale }))
   end
-  self:add("  int k;\n  %s_decide(x, values);\n  for (k = 0; k < %d; k++) {\n", self.stem, c)
+  self:add("  int k;\n  %s_decide(x, values);\n", self.stem)
+  if ranks then self:sorted(f, ranks) end
+  self:add("  for (k = 0; k < %d; k++) {\n", c)
   self:add("    double f = values[k];\n")
   if mean then self:add("    f = %s;\n", with_constants(mean)) end
   if form then self:add("    f = f * scale[k] + mean[k];\n") end
@@ -295,7 +333,8 @@ end
 
 -- The comment at the top.
 local function head(w, f)
-  local what = f.task == "classification" and ("%d classes"):format(#f.classes) or "regression"
+  local what = f.task == "regression" and f.task or ("%d %s"):format(#f.classes,
+    f.task == "multilabel" and "labels of a row" or "classes")
   local single = f.map_info and f.map_info.dtype == "float32"
   w:add("/* %s: a model of %d columns, %s, trained on %d rows.\n", comment(w.name), f.dim, what,
     f.n)
@@ -323,12 +362,20 @@ function c_header.text(f, stem, name)
     steps[#steps + 1] = { own, w[method](w, part, own) }
   end
   for i, stage in ipairs(f.stages) do step("stage_" .. i, "stage", stage) end
+  local function round(map, title)
+    local grid = map and parts.rounding(map)
+    if grid then step(title, "rounded", grid) end
+  end
   if f.map then step("features", "features", f.base or f.map) end
+  round(f.base or f.map, "rounded")
   for i, stage in ipairs(f.after or {}) do step("after_" .. i, "stage", stage) end
+  if f.base then round(f.map, "rounded_after") end
   w:decide(f, steps)
   if f.task == "classification" then
     w:classes(f)
     w:probabilities(f)
+  elseif f.task == "multilabel" then
+    w:labels(f)
   else
     w:values(f)
   end

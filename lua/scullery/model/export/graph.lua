@@ -66,12 +66,13 @@ function Graph:fresh()
 end
 
 --- graph:node(operator, inputs, attributes): a new tensor; inputs: tensors and numbers; "" is an
---- input that is left out.
-function Graph:node(operator, inputs, attributes, name)
+--- input that is left out. more: a second output, which nothing uses.
+function Graph:node(operator, inputs, attributes, name, more)
   local out = {}
   for i, one in ipairs(inputs) do out[i] = bytes(1, one == "" and "" or self:tensor(one).name) end
   local made = { name = name or self:fresh() }
-  out[#out + 1] = bytes(2, made.name) .. bytes(4, operator)
+  out[#out + 1] = bytes(2, made.name) .. (more and bytes(2, self:fresh()) or "")
+    .. bytes(4, operator)
   for _, key in ipairs(keys.sorted(attributes or {})) do
     out[#out + 1] = bytes(5, attribute(key, attributes[key]))
   end

@@ -33,6 +33,7 @@ end
 ---   model_decide(x, scores)      the MODEL_SCORES scores of MODEL_COLUMNS doubles, as p:decision
 ---   model_predict(x)             the class, from 0 to MODEL_CLASSES - 1; model_class(k): its label
 ---   model_predict(x, values)     of a regression: the values, as p:predict
+---   model_predict(x, labels)     of multi-label targets: 1 for those that the row has, else 0
 ---   model_probabilities(x, p)    after p:calibrate{}
 ---   model_column(j)              the name of a column, where columns have names
 ---
@@ -47,14 +48,16 @@ end
 ---                                texts
 ---   "probabilities"              after p:calibrate{}
 ---   "values"                     of a regression, as p:predict ("scores" too where they differ)
+---   "labels"                     of multi-label targets: int64, 1 for those that the row has
 ---
 --- Operators are of float64; erf, acos, asin and atan, which runtimes have for float32 alone, are
 --- of that. Names of columns and classes are in the file's metadata.
 ---
 --- Stages, nonlinearities and losses need a formula (the slots `formula` and `operators` of their
---- plugins). Others are refused by name: kernels, solvers that keep a model of their own, texts,
---- features of whole numbers. Scores agree with p:decision within rounding, where no feature jumps
---- within rounding of a row.
+--- plugins). Others are refused by name: kernels, solvers that keep a model of their own, texts.
+--- Scores agree with p:decision within rounding, where no feature jumps within rounding of a row;
+--- features of whole numbers ("int8", "int16") jump halfway between two, and are computed from
+--- float32: a row within 1e-6 of such a place may get the neighbour.
 function Pipeline:export(path)
   recipe.fitted(self, "pipeline:export", true)
   return objects.call("pipeline:export", run, self, path)

@@ -76,6 +76,16 @@ local function phi(g, z, about)
   return out
 end
 
+-- Features rounded to whole numbers, where the map has such.
+local function rounded(g, x, map)
+  local grid = parts.rounding(map)
+  if not grid then return x end
+  local base = { matrix = grid.base }
+  local v = g:binary("*", g:binary("-", x, base), { matrix = grid.inverse })
+  v = g:call("fmin", { g:call("fmax", { v, -grid.most }), grid.most })
+  return g:binary("+", g:binary("*", g:node("Round", { v }), { matrix = grid.unit }), base)
+end
+
 local function plain_features(g, x, map)
   local about, W, info = core.map_formula(map), core.map_parameters(map), core.map_info(map)
   about.dim, about.T, about.bias = info.dim, info.T, about.has_bias and 1 or 0
@@ -89,7 +99,7 @@ local function plain_features(g, x, map)
   local scale = about.scales:min() == about.scales:max() and first or { matrix = about.scales }
   local list = {}
   for k = 0, about.fan_out - 1 do list[k + 1] = g:binary("*", out[k], scale) end
-  return #list == 1 and list[1] or g:node("Concat", list, { axis = 1 })
+  return rounded(g, #list == 1 and list[1] or g:node("Concat", list, { axis = 1 }), map)
 end
 
 -- Of a union the features of its parts, side by side.
@@ -102,7 +112,7 @@ local function features(g, x, map)
     list[i] = g:binary("*", plain_features(g, from, part.map), part.scale)
   end
   if #list == 0 then return plain_features(g, x, map) end
-  return g:node("Concat", list, { axis = 1 })
+  return rounded(g, g:node("Concat", list, { axis = 1 }), map)
 end
 
 -- ------------------------------------------------------------ predictions
@@ -112,9 +122,23 @@ local function scores_of(g, f, x)
   return g:binary("+", g:node("MatMul", { x, { matrix = f.weights } }), { matrix = f.intercept })
 end
 
+-- The scores of each target sorted, by the ranks of its values.
+local function sorted(g, f, scores, ranks)
+  local list, q = {}, f.outputs
+  for first = 0, f.weights:cols() - 1, q do
+    local places = {}
+    local ascending = g:node("TopK", { slice(g, scores, first, q), g:integers{ q } },
+      { axis = 1, largest = 0 }, nil, true)
+    for k = 1, q do places[k] = math.tointeger(ranks[first + k]) - 1 end
+    list[#list + 1] = g:take(ascending, places)
+  end
+  return #list == 1 and list[1] or g:node("Concat", list, { axis = 1 })
+end
+
 -- Values of a regression: means of scores, and transformed targets back.
 local function values(g, f, scores)
-  local mean, form, value = parts.mean(f), f.form, scores
+  local mean, form, value, ranks = parts.mean(f), f.form, scores, parts.ranks(f)
+  if ranks then value = sorted(g, f, scores, ranks) end
   if mean then value = statements.value(mean, g, variables{ f = value }) end
   if form then
     value = g:binary("*", value, { matrix = core.matrix{ form.scale } })
@@ -122,6 +146,13 @@ local function values(g, f, scores)
   end
   if form and form.log then value = g:call("exp", { value }) end
   g:output("values", value, "float64", { "rows", f.weights:cols() })
+end
+
+-- Of several labels 1 for those that the row has.
+local function several(g, f, scores)
+  local half = g:binary("+", g:binary("*", scores, 0.5), 0.5)
+  g:output("labels", g:node("Cast", { g:node("Greater", { half, 0.5 }) }, { to = 7 }), "int64",
+    { "rows", #f.classes })
 end
 
 -- The label: of the largest score, the first among equals, or the second of two at 0 and above.
@@ -208,10 +239,14 @@ function onnx.text(f, stem)
   for _, one in ipairs(f.stages) do x = stage(g, x, one) end
   if f.map then x = features(g, x, f.base or f.map) end
   for _, one in ipairs(f.after or {}) do x = stage(g, x, one) end
+  if f.base then x = rounded(g, x, f.map) end
   local scores, sizes = scores_of(g, f, x), { "rows", f.weights:cols() }
   if f.task == "classification" then
     label(g, f, scores)
     probabilities(g, f, scores)
+    g:output("scores", scores, "float64", sizes)
+  elseif f.task == "multilabel" then
+    several(g, f, scores)
     g:output("scores", scores, "float64", sizes)
   else
     values(g, f, scores)

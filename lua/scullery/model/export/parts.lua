@@ -8,9 +8,6 @@ local parts = {}
 
 --- parts.check(f): raises an error for models that no file but p:save's holds.
 function parts.check(f)
-  if f.task == "multilabel" then
-    fail("the file predicts one label or the values of a row, and this model has several labels")
-  end
   if f.encoder then fail("a pipeline of sc.text takes texts, and the file takes numbers") end
   if f.learnt then
     fail("solver.%s keeps a model of its own, which has no formula in C", f.solver.name)
@@ -31,10 +28,39 @@ function parts.arrays(saved)
   return list
 end
 
+--- parts.rounding(map): how features are rounded to whole numbers, { most, unit, base, inverse }:
+--- base + unit v with v = (feature - base) inverse, rounded and at most `most`; nil: they are not.
+function parts.rounding(map)
+  local found = core.map_rounding(map)
+  if not found then return nil end
+  found.inverse = found.unit:map(function(unit) return unit == 0 and 0 or 1 / unit end)
+  return found
+end
+
+--- parts.ranks(f): where each of the values that the solver predicts of a target stands among them
+--- in ascending order, from 1, if its predictions are the sorted scores; nil: they are not.
+function parts.ranks(f)
+  local q = f.outputs
+  if not (f.means and q) then return nil end
+  local bare = f:with{}
+  bare.form = nil
+  local ranks, sorts = {}, true
+  for turn = 1, q do -- scores 1 .. q in all turned orders
+    local scores = core.zeros(1, f.weights:cols())
+    for j = 1, scores:cols() do scores:set(1, j, (j + turn) % q + 1) end
+    local values = bare:decide(scores)
+    for j = 1, scores:cols() do
+      ranks[j] = ranks[j] or values:get(1, j)
+      sorts = sorts and values:get(1, j) == ranks[j] and ranks[j] == ranks[(j - 1) % q + 1]
+    end
+  end
+  return sorts and ranks or nil
+end
+
 --- parts.mean(f): the mean of targets with the score f as an expression of C, for a model whose
 --- predictions are means; nil for others.
 function parts.mean(f)
-  if not f.means then return nil end
+  if not f.means or parts.ranks(f) then return nil end
   local own = core.formula(component.instance(f.solver))
   if own then return own end
   for _, value in pairs(component.options(f.solver, {})) do
