@@ -72,8 +72,8 @@ for k, q in ipairs{ 8, 32 } do
   row[5], row[6], found.rows[k] = rms(after, exact), rms(after, theorem), row
   panels[k] = sc.plot.scatter{ title = ("q = %d"):format(q), x_label = "distance of the points",
     y_label = "distance of their features", series = {
-      thinned(before, after, 17, "features"), thinned(before, exact, 17, "their kernel"),
-      thinned(before, theorem, 17, "theorem 1") } }
+      thinned(before, after, 31, "features"), thinned(before, exact, 31, "their kernel"),
+      thinned(before, theorem, 31, "theorem 1") } }
 end
 sc.publish("maxout/figure1", { args = args, tables = { found },
   stand_in = args.quick and "30 points", figures = { sc.plot.panels(panels) } })

@@ -55,9 +55,9 @@ local exp = sc.experiment{ name = "sparse_figure1", args = args,
 local panels = {}
 for _, features in ipairs{ "in-degree 1", "dense" } do
   local model = learn("two lines", features, 1)
-  local values, scores = sc.zeros(21, 21), model:decision(grid)
-  for a = 1, 21 do
-    for b = 1, 21 do values:set(22 - b, a, scores:get(21 * (a - 1) + b, 1)) end
+  local values, scores = sc.zeros(11, 11), model:decision(grid) -- every second point
+  for a = 1, 11 do
+    for b = 1, 11 do values:set(12 - b, a, scores:get(42 * (a - 1) + 2 * b - 1, 1)) end
   end
   panels[#panels + 1] = sc.plot.heatmap{ values = values, title = features, range = { -2, 2 } }
 end

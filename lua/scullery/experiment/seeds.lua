@@ -107,16 +107,18 @@ end
 --- error: the standard error of the mean, nil for a single row; with several crossed seeds it
 --- accounts for the dependence of cells that share a seed.
 function seeds.mean(rows, read, names)
-  local cells, numbers, sum = {}, {}, 0
+  local cells, numbers, sum, alike = {}, {}, 0, true
   for _, row in ipairs(rows) do
     local number = read(row)
     if number then
       cells[#cells + 1], numbers[#numbers + 1], sum = row.cell, number, sum + number
+      alike = alike and number == numbers[1]
     end
   end
   local n = #numbers
   if n == 0 then return nil end
-  local mean, variance = sum / n, nil
+  -- Rounding would give equal numbers a mean beside them, and an error above 0.
+  local mean, variance = alike and numbers[1] or sum / n, nil
   if n > 1 then
     local list = crossed(cells, names)
     variance = #list > 0 and variance_of(list, numbers, mean) or independent(numbers, mean)

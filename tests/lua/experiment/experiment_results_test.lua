@@ -263,6 +263,13 @@ local function mean_over(rows, names)
   return seeds.mean(rows, function(row) return row.y end, names)
 end
 
+function TestSeeds:test_equal_numbers_have_no_error()
+  local rows = {}
+  for seed = 1, 10 do rows[seed] = { cell = { seed = seed } } end
+  local function read() return 0.02097902098 end
+  lu.assertEquals(seeds.mean(rows, read, { "seed" }), { mean = read(), error = 0, count = 10 })
+end
+
 -- y = a + b + e over 4 x 5 crossed seeds: the mean has the variance 1 / 4 + 1 / 5 + 0.25 / 20.
 function TestSeeds:test_crossed_seeds_have_the_variance_of_both()
   local draws, sum, square = 1500, 0, 0
