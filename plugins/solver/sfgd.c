@@ -133,7 +133,7 @@ static scl_status sfgd_step(functional_descent *d, const sfgd *self, const pace 
   if (status != SCL_STATUS_OK) return status;
   sfgd_slopes(d);
   status = problem->minibatch(problem, self->shared.seed, t, self->shared.batch, t, 1,
-                              problem->has_kernel, sfgd_gradient, d, error);
+                              problem->has_kernel != 0, sfgd_gradient, d, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < c; j++)
     d->a[t * c + j] *= -steps->scale / all;
