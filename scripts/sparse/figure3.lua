@@ -33,7 +33,8 @@ local function data()
     - product * (alpha / norm / product:std()) + noise * sc.randn{ n_all, 1, seed = 2 }
   return sc.dataset{ X = X, y = y, task = "regression" }
 end
-local ds = data()local exp = sc.experiment{
+local ds = data()
+local exp = sc.experiment{
   name = "sparse_figure3", args = args,
   cells = { features = forms, degree = degrees, n = sizes,
     seed = sc.range(1, args.quick and 2 or args.seeds) },
@@ -50,8 +51,7 @@ local ds = data()local exp = sc.experiment{
     local model = sc.pipeline(stages):search(train, { folds = "loo" })
     return { error = model:error(test),
       penalty = math.log(model.choice["solver.lambda"] * unit, 10) }
-  end,
-}
+  end }
 
 local best, pictures = {}, {}
 for i, n in ipairs(exp:values("n")) do
