@@ -45,7 +45,7 @@ function values.bounds(option)
   return within, beyond
 end
 
--- Rounds of a solver, with a model each; parameters of the fits within a stage; the logarithm of its
+-- Rounds of a solver, with a model each; parameters of fits within a stage; the logarithm of its
 -- width.
 local fewer = { rounds = 8, T = 40, bits = 6 }
 
