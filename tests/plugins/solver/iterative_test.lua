@@ -474,7 +474,8 @@ function TestTheBestPointOfSinglePrecisionIsTaken()
       phi = sc.nonlinearity.fourier(), dtype = "float32" }, sc.solver[name]{ lambda = 0.1,
       tolerance = 1e-9, max_iterations = 300, method = "lbfgs" } }:fit(sc.dataset{ X = x,
       y = given.y, task = given.task }):info()
-    lu.assertTrue(info.residual < 1e-4, name .. ": " .. info.residual) -- the last of logistic has 0.008
+    -- at the last step logistic has 0.008
+    lu.assertTrue(info.residual < 1e-4, name .. ": " .. info.residual)
   end
 end
 
