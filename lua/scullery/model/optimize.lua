@@ -301,10 +301,10 @@ local rules = options.declare("optimize", {
 --- then a table of these names). After `initial` points of a Latin hypercube (twice the sides, at
 --- least 4) each round fits a ridge regression on T random Fourier features to the values so far,
 --- with the width and regularisation under which they are most probable, draws a function from its
---- posterior, and calls f where that function is least (Thompson sampling); from `settles` values on, where the mean of the posterior is, which looks
---- for no other minimum any more. f may be noisy. With method = "random" it is random search, to
---- compare with. enough = function() ... end: called
---- before each round, and true ends it.
+--- posterior, and calls f where that function is least (Thompson sampling); from `settles` values
+--- on, where the mean of the posterior is, which looks for no other minimum any more. f may be
+--- noisy. With method = "random" it is random search, to compare with. enough = function() ... end:
+--- called before each round, and true ends it.
 ---
 --- The result has .x and .value (the best), .rounds, and .trace, a list of { x =, value =, best =
 --- so far }.
