@@ -11,7 +11,7 @@
 --
 -- Results are in DIR/coverage (default: experiments); the folder scripts/cells holds those of the
 -- table in docs/uncertainty.md. At the end it prints that table; --table prints it and runs
--- nothing. It takes ten minutes of one processor.
+-- nothing. It takes half an hour of one processor.
 local sc = require "scullery"
 local named_sets = dofile((arg[0]:gsub("[^/]*$", "named_sets.lua")))
 local args = sc.arguments{ out = "experiments", table = false, splits = 100 }

@@ -40,12 +40,13 @@ end
 local narrow = { sigma = { 0.2, 0.45 }, scale = { 0.2, 0.45 }, frequency = { 0.2, 0.45 },
   rate = { 0.2, 0.45 }, gamma = { 0.02, 0.1 }, length = { 2.2, 5 } }
 
---- choices.whole_numbers(option): up to 5 whole numbers for it, without its default: a list.
+--- choices.whole_numbers(option): up to 5 whole numbers for it, without its usual one: a list.
 function choices.whole_numbers(option)
-  local from = math.max(option.low, (tonumber(option.default) or option.low) - 1)
+  local usual = values.usual(option)
+  local from = math.max(option.low, (usual or option.low) - 1)
   local list = {}
   for value = math.floor(from), math.floor(math.min(option.high, from + 4)) do
-    if tostring(value) ~= option.default then list[#list + 1] = value end
+    if value ~= usual then list[#list + 1] = value end
   end
   return list
 end

@@ -3,6 +3,7 @@
 local choices = require "scullery_checker.choices"
 local core = require "scullery_checker.core"
 local components = require "scullery.compose.component"
+local values = require "scullery_checker.values"
 
 local subject = {}
 
@@ -57,7 +58,7 @@ end
 -- Narrow weights keep what unbounded nonlinearities give finite and their fourth moments small. The
 -- first of these options that a sampler declares is set.
 local narrow = { sigma = 0.3, scale = 0.3, gamma = 0.3, width = 3 }
-local ROUNDS <const> = 8 -- of a solver that makes more, with a model each: they run the same code
+local ITERATIONS <const> = 100 -- of a hasty solver
 
 local function text_of(given)
   local parts = {}
@@ -71,12 +72,21 @@ end
 --- subject:options(): what is set in every variant: narrow weights of a sampler, few rounds.
 function Subject:options()
   for _, option in ipairs(self.info.options) do
-    local many = self.kind == "solver" and option.name == "rounds"
-      and (tonumber(option.default) or 0) > ROUNDS
-    local value = self.kind == "sampler" and narrow[option.name] or many and ROUNDS or nil
+    local usual, is_less = values.usual(option)
+    local value = self.kind == "sampler" and narrow[option.name] or is_less and usual or nil
     if value and option.takes:find "number" then return { [option.name] = value } end
   end
   return {}
+end
+
+--- subject:hasty(given): these options, with fewer iterations where they are counted.
+function Subject:hasty(given)
+  local hasty = {}
+  for key, value in pairs(given) do hasty[key] = value end
+  for _, option in ipairs(self.info.options) do
+    if option.name == "max_iterations" then hasty.max_iterations = ITERATIONS end
+  end
+  return pcall(self.make, self, hasty) and hasty or given
 end
 
 --- subject:make(given): the component with these options.

@@ -1,6 +1,7 @@
 --- One test of one component, and what it finds.
 local core = require "scullery_checker.core"
 local automatic = require "scullery.model.automatic"
+local fitting = require "scullery.model.fitting"
 local options = require "scullery.base.options"
 
 local trial = {}
@@ -80,11 +81,12 @@ function trial.run(subject, test, seed)
     return { outcome = "skip", text = "errors of Lua have no status" }
   end
   local t = setmetatable({ subject = subject, kind = subject.kind, seed = seed }, Trial)
-  -- a component is tested with the options that it has, not with others that a fit would choose
-  local chose = automatic.chooses
-  automatic.chooses = false
+  -- a component is tested with the options that it has, not with others that a fit would choose;
+  -- that few iterations are exhausted is no news
+  local chose, warned = automatic.chooses, fitting.warn
+  automatic.chooses, fitting.warn = false, function() end
   local ok, raised = pcall(test.run, t)
-  automatic.chooses = chose
+  automatic.chooses, fitting.warn = chose, warned
   if ok then
     if t.warning then return { outcome = "warn", text = t.warning } end
     return { outcome = "pass", text = t.noted or "" }

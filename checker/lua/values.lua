@@ -45,10 +45,22 @@ function values.bounds(option)
   return within, beyond
 end
 
+-- Rounds of a solver, with a model each; parameters of fits within a stage; the logarithm of its
+-- width.
+local fewer = { rounds = 8, T = 40, bits = 6 }
+
+--- values.usual(option): its default as a number, or nil; less of what runs the same code again.
+--- Second result: whether it is less.
+function values.usual(option)
+  local default, few = tonumber(option.default), fewer[option.name]
+  if not default or not few or default <= few then return default, false end
+  return few, true
+end
+
 --- values.random(option, u): a number that it takes, near its default and its bounds, from u in
 --- (0, 1); nil where none was found.
 function values.random(option, u)
-  local default = tonumber(option.default)
+  local default = values.usual(option)
   local low = math.max(option.low, default and default - math.abs(default) - 1 or -10)
   local high = math.min(option.high, default and default + math.abs(default) + 1 or 10)
   if low > high then low, high = option.low, math.min(option.high, option.low + 10) end

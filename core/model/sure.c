@@ -112,6 +112,7 @@ static scl_status read_method(const scl_saved *saved, const cJSON *said, size_t 
     return scl_fail(error, SCL_STATUS_BAD_DATA, "its intervals have the method '%s'", word);
   if (out->method == SCL_JUDGES_LOO) {
     SCL_TRY(read_kept(saved, "projections", out->rows, SIZE_MAX, &out->projections, error));
+    SCL_TRY(read_optional(saved, said, "row_weights", out->rows, &out->row_weights, error));
     if (!scl_saved_number(saved, scl_saved_find(said, "constant"), &out->constant))
       return scl_fail(error, SCL_STATUS_BAD_DATA, "its intervals have no 'constant'");
   }
@@ -161,8 +162,8 @@ scl_status scl_saved_sure(const scl_saved *saved, const scl_restored *parts, scl
 
 void scl_sure_release(scl_sure *s) {
   scl_posterior_destroy(s->posterior);
-  scl_matrix *const parts[] = {&s->scores,  &s->spread,    &s->groups,     &s->fold,
-                               &s->weights, &s->constants, &s->projections};
+  scl_matrix *const parts[] = {&s->scores,  &s->spread,    &s->groups,      &s->fold,
+                               &s->weights, &s->constants, &s->projections, &s->row_weights};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     scl_matrix_release(parts[i]);
   scl_release(s->columns);
@@ -276,7 +277,8 @@ static double centre_of(const bounding *b, size_t i, size_t j, size_t k) {
                           ((size_t)scl_matrix_get(&s->fold, 0, k) - 1) * b->targets + j);
   const double said = scl_matrix_get(&b->said, i, j);
   if (s->method == SCL_JUDGES_SPLIT) return said;
-  double moved = s->constant;
+  double moved =
+      s->constant * (s->row_weights.storage == NULL ? 1 : scl_matrix_get(&s->row_weights, k, 0));
   for (size_t t = 0; t < s->projections.cols; t++)
     moved += scl_matrix_get(&b->projected, i, t) * scl_matrix_get(&s->projections, k, t);
   return said - moved * scl_matrix_get(&s->scores, k, j);

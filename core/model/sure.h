@@ -29,6 +29,7 @@ typedef struct scl_sure {
   scl_matrix weights, constants; /* D x K c, 1 x K c */
   scl_matrix projections;        /* rows x r */
   double constant;               /* 1 / n, or 0 */
+  scl_matrix row_weights;        /* rows x 1; empty: 1 */
   const scl_instance *loss;      /* says how well labels fit, or NULL: scores do */
 } scl_sure;
 

@@ -77,6 +77,7 @@ struct erm_machine {
   double step;
   double *room, *other;              /* scratch */
   double *x, *gradient, *direction;  /* as the risk's x */
+  double *best;                      /* as x: of the round of multipliers with the least residual */
   double *scores, *change, *weights; /* n c; weights n: of Newton's system */
   double *slope_sum;                 /* c */
   double spread;                     /* a scale of scores */

@@ -10,7 +10,8 @@
  *   (1/N) sum_i w_i ( l(f_i) - l(p_i) - v_i (f_i - p_i) )
  *
  * above its least, up to the gradient of the round. A smaller t ends in fewer rounds, which are
- * harder: t falls after easy ones. */
+ * harder: t falls after easy ones. Where rounding ends the rounds the last ones may be far off: the
+ * solution is that of the round with the least residual. */
 #include "shared/erm.h"
 #include "shared/row_total.h"
 
@@ -59,10 +60,14 @@ scl_status erm_multipliers(erm_machine *m, erm_method method, scl_error *error) 
     if (status != SCL_STATUS_OK) break;
     m->residual = fmax(excess / m->worth, m->norm / m->unit);
     idle = m->residual < best ? 0 : idle + 1;
+    if (m->residual < best) memcpy(m->best, m->x, m->risk.size * sizeof *m->x);
     best = fmin(best, m->residual);
     if (m->residual <= tolerance || m->steps >= m->self->max_iterations || idle == PATIENCE) break;
     if (m->steps - before <= EASY_STEPS) m->step = fmax(FALL * m->step, least);
   }
   m->step = 0;
-  return status;
+  if (status != SCL_STATUS_OK || !(m->residual > best)) return status;
+  memcpy(m->x, m->best, m->risk.size * sizeof *m->x);
+  m->residual = best;
+  return erm_differentiate(m, true, error);
 }

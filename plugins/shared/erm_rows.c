@@ -15,7 +15,7 @@ scl_status erm_open(erm_machine *m, const erm *self, const erm_loss *loss, const
   m->risk.columns = columns;
   m->risk.size = (problem->features + (size_t)all->intercept) * columns;
   m->risk.scores = nc;
-  const size_t numbers = 3 * m->risk.size + 8 * nc + 2 * n + columns;
+  const size_t numbers = 4 * m->risk.size + 8 * nc + 2 * n + columns;
   double *at = problem->host->scratch((numbers + 1) * sizeof *at);
   if (at == NULL)
     return problem->host->fail(error, SCL_STATUS_NO_MEMORY,
@@ -23,7 +23,7 @@ scl_status erm_open(erm_machine *m, const erm *self, const erm_loss *loss, const
   memset(at, 0, numbers * sizeof *at);
   double **const by_row[] = {&m->near,   &m->room,         &m->other,       &m->scores,
                              &m->change, &m->risk.targets, &m->risk.slopes, &m->multipliers};
-  double **const by_feature[] = {&m->x, &m->gradient, &m->direction};
+  double **const by_feature[] = {&m->x, &m->gradient, &m->direction, &m->best};
   for (size_t k = 0; k < sizeof by_row / sizeof *by_row; k++, at += nc)
     *by_row[k] = at;
   for (size_t k = 0; k < sizeof by_feature / sizeof *by_feature; k++, at += m->risk.size)

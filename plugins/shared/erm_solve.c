@@ -453,7 +453,8 @@ void erm_cost(const void *instance, const scl_problem *problem, const double *va
   const bool newton =
       self->method == ERM_NEWTON || (self->method == ERM_AUTO && self->penalty == ERM_L2 &&
                                      problem->features <= NEWTON_FEATURES && problem->entries == 0);
-  const bool sgd = self->method == ERM_SGD;
+  const bool sgd = self->method == ERM_SGD,
+             dual = self->method == ERM_DUAL || (self->method == ERM_AUTO && !newton);
   const double steps = sgd      ? self->epochs
                        : newton ? fmin(most, TYPICAL_NEWTON)
                                 : fmin(most, TYPICAL_SWEEPS);
@@ -464,8 +465,9 @@ void erm_cost(const void *instance, const scl_problem *problem, const double *va
   out->columns = newton ? 1 : c;
   out->factorised = newton ? steps * c * d * d * d / 3 : 0;
   out->steps = steps * n * c * 20;
-  out->bytes =
-      ((9 + 2 * LBFGS_PAIRS) * d * c + 13 * n * c + 3 * n + (newton ? d * d : 0)) * sizeof(double);
+  out->bytes = ((11 + 2 * LBFGS_PAIRS) * d * c + 13 * n * c + 3 * n + (newton ? d * d : 0) +
+                (dual ? 3 * n : 0)) * /* sizes and places of rows */
+               sizeof(double);
   (void)snprintf(out->note, sizeof out->note, "%g %s", steps,
                  newton ? "Newton steps for each target, a typical number"
                  : sgd  ? "times as many rows drawn as there are"

@@ -10,7 +10,7 @@
 scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   const size_t size = r->size;
   *l = (lbfgs){.risk = r};
-  l->x = r->problem->host->scratch(((6 + 2 * LBFGS_PAIRS) * size + 2 * r->scores + r->columns + 1) *
+  l->x = r->problem->host->scratch(((7 + 2 * LBFGS_PAIRS) * size + 2 * r->scores + r->columns + 1) *
                                    sizeof *l->x);
   if (l->x == NULL)
     return r->problem->host->fail(error, SCL_STATUS_NO_MEMORY,
@@ -26,6 +26,7 @@ scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   l->slope_sum = l->trial_scores + r->scores;
   memset(l->scores, 0, 2 * r->scores * sizeof *l->scores); /* of rows of other processes */
   l->metric = l->slope_sum + r->columns;
+  l->best = l->metric + size;
   for (size_t i = 0; i < size; i++) {
     const size_t feature = i / r->columns;
     const bool scaled =
@@ -172,6 +173,26 @@ static scl_status lbfgs_start(lbfgs *l, const double *start, size_t numbers, dou
   return risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
 }
 
+/* Of float32 features: keeps the point of the smallest gradient. Steps may raise the value by their
+ * rounding, so that those at the end may lead away. False: there was no smaller one for long. */
+static bool lbfgs_keep(lbfgs *l, double residual) {
+  enum { PATIENCE = 200 };
+  if (risk_noise(l->risk, 1) == 0) return true;
+  l->idle++;
+  if (!(residual < l->least)) return l->idle < PATIENCE;
+  l->least = residual;
+  l->idle = 0;
+  memcpy(l->best, l->x, l->risk->size * sizeof *l->x);
+  return true;
+}
+
+/* Goes back to that point. */
+static scl_status lbfgs_restore(lbfgs *l, double unit, scl_error *error) {
+  if (!(lbfgs_residual(l, unit) > l->least)) return SCL_STATUS_OK;
+  memcpy(l->x, l->best, l->risk->size * sizeof *l->x);
+  return risk_evaluate(l->risk, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
+}
+
 scl_status lbfgs_minimise(lbfgs *l, const double *start, size_t numbers, double unit,
                           double tolerance, size_t most, scl_solution *out, scl_error *error) {
   const scl_problem *problem = l->risk->problem;
@@ -179,8 +200,10 @@ scl_status lbfgs_minimise(lbfgs *l, const double *start, size_t numbers, double 
   scl_status status = lbfgs_start(l, start, numbers, &unit, error);
   out->tolerance = tolerance;
   out->iterations = 0;
+  l->least = INFINITY;
+  l->idle = 0;
   while (status == SCL_STATUS_OK && lbfgs_residual(l, unit) > tolerance && moved &&
-         out->iterations < most) {
+         out->iterations < most && lbfgs_keep(l, lbfgs_residual(l, unit))) {
     status = problem->progress(problem, "solving", (double)out->iterations / (double)most,
                                l->value - risk_penalty(l->risk, l->x), error);
     if (status == SCL_STATUS_OK) status = lbfgs_step(l, &moved, error);
@@ -190,6 +213,7 @@ scl_status lbfgs_minimise(lbfgs *l, const double *start, size_t numbers, double 
       moved = true;
     }
   }
+  if (status == SCL_STATUS_OK) status = lbfgs_restore(l, unit, error);
   if (status != SCL_STATUS_OK) return status;
   out->residual = lbfgs_residual(l, unit);
   out->outcome = out->residual <= tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;

@@ -159,7 +159,8 @@ local function at_each_call(t, what, f)
   local any, most = false, CALLS
   for _, one in ipairs(t.subject:variants()) do
     t.label = one.label
-    local function run() return use(t, t.subject:make(one.given), t.seed) end
+    local hasty = t.subject:hasty(one.given)
+    local function run() return use(t, t.subject:make(hasty), t.seed) end
     local want = run()
     core.watch_host(t:instance(one.component), what, -1)
     run()

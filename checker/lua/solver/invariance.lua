@@ -2,15 +2,17 @@
 local core = require "scullery_checker.core"
 local problems = require "scullery_checker.solver.problems"
 
--- The predictions of a problem in other forms are those of its first form. forms: lists of
--- { label, changes }.
+-- The predictions of a problem in other forms are those of its first form, up to a share, or where
+-- they may be rounded up to the root of the tolerance of the objective: small steps end elsewhere
+-- within it. forms: lists of { label, changes }.
 local function same_in_all_forms(t, component, case, forms, share)
   local want
   for _, form in ipairs(forms) do
     local what = case.label .. ", " .. form[1]
     local fit = problems.solved(t, component, problems.with(case.problem, form[2] or {}), what)
     want = want or fit
-    problems.same(t, want.predictions, fit.predictions, share, "%s, and %s", forms[1][1], what)
+    local allowed = share == 0 and 0 or math.max(share, math.sqrt(fit.tolerance or 0))
+    problems.same(t, want.predictions, fit.predictions, allowed, "%s, and %s", forms[1][1], what)
   end
 end
 
@@ -61,7 +63,7 @@ end
 local function again(t)
   for one in problems.variants(t) do
     for _, case in ipairs(one.cases) do
-      same_in_all_forms(t, one.component, case, { { "once" }, { "once more" },
+      same_in_all_forms(t, one.hasty, case, { { "once" }, { "once more" },
         { "a third time" } }, 0)
     end
   end
@@ -81,8 +83,11 @@ local function float32(t)
       local wide = problems.solved(t, component, problem, case.label)
       local narrow = problems.solved(t, component, problems.with(problem, { dtype = "float32" }),
         case.label .. " in float32")
-      -- the rows are what float32 holds: only sums may be rounded. A fit that says how far it is
-      -- from its tolerance may be so far off, or by the root of a residual of the objective.
+      -- The rows are what float32 holds: only sums may be rounded. A fit that says how far it is
+      -- from its tolerance may be so far off; or, where its residual r is of the objective F
+      -- relative to F(0), by ||a - a*|| <= sqrt(2 r F(0)/lambda), F being lambda-strongly convex:
+      -- at lambda = 0.1 at most 4.5 sqrt(r), a* being near 1. Over the built-in solvers and 10
+      -- seeds predictions lay at most 0.75 sqrt(r) apart: four times that is allowed.
       local slack = 3e-5
       if narrow.status ~= "converged" and narrow.residual then
         slack = math.max(slack, math.min(0.1,

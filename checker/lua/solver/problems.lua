@@ -195,8 +195,8 @@ end
 
 --- problems.variants(t): an iterator over { component, exact, hasty = components, given, cases,
 --- is_default }: the solver with its defaults, then with the words of its options. Sentences begin
---- with its label. exact: as problems.exact sets it, by `given`; hasty: with at most 100
---- iterations.
+--- with its label. exact: as problems.exact sets it, by `given`; hasty: as subject:hasty sets it,
+--- by which the cases were solved.
 function problems.variants(t)
   local list, i = t.subject:variants(), 0
   return function()
@@ -205,10 +205,9 @@ function problems.variants(t)
     t.label = one and #list > 1 and one.label or nil
     if not one then return nil end
     local given = problems.exact(t, one.given)
-    local few = option_of(t, "name", "max_iterations")
-      and set_first(t, one.given, "max_iterations", { 100 }) or one.given
+    local hasty = t.subject:make(t.subject:hasty(one.given))
     return { component = one.component, given = given, exact = t.subject:make(given),
-      hasty = t.subject:make(few), is_default = i == 1, cases = problems.cases(t, one.component) }
+      hasty = hasty, is_default = i == 1, cases = problems.cases(t, hasty) }
   end
 end
 

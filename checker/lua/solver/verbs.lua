@@ -39,12 +39,12 @@ end
 local function failing(t, statuses, verb)
   for one in problems.variants(t) do
     for _, case in ipairs(one.cases) do
-      local plain = problems.solve(one.component, case.problem)
+      local plain = problems.solve(one.hasty, case.problem)
       local all = verb and plain.calls[verb] or plain.all
       local before
       for _, at in ipairs(some(all, one.is_default and 30 or 6)) do
         for _, status in ipairs(statuses) do
-          fails(t, one.component, case, { fail_at = at, verb = verb, status = status },
+          fails(t, one.hasty, case, { fail_at = at, verb = verb, status = status },
             ("%s: call %d of %s"):format(case.label, at, verb and "problem." .. verb or "a verb"))
           before = before or held()
         end
@@ -99,7 +99,7 @@ local function memory(t)
       local k, quiet = 0, 0
       while k < 1500 and quiet < 8 do -- one that is not needed may fail and nothing follows
         local what = ("%s, with allocation %d failing"):format(case.label, k + 1)
-        quiet = starved(t, one.component, case.problem, k, what) and 0 or quiet + 1
+        quiet = starved(t, one.hasty, case.problem, k, what) and 0 or quiet + 1
         before = before or held()
         k = k < 60 and k + 1 or k + 1 + k // 20
       end
@@ -141,7 +141,7 @@ local function leaks(t)
     for _, case in ipairs(one.cases) do
       local before
       for k = 1, 6 do
-        problems.solved(t, one.component, case.problem, case.label)
+        problems.solved(t, one.hasty, case.problem, case.label)
         if k == 2 then before = held() end
       end
       local grown = held() - before
@@ -158,14 +158,14 @@ local function untouched(t)
     for _, case in ipairs(one.cases) do
       local problem = problems.with(case.problem, { weights = core.zeros(120, 1) + 1 })
       local X, Y, w = problem.X:copy(), problem.Y:copy(), problem.weights:copy()
-      local told = problems.solve(one.component, problem)
+      local told = problems.solve(one.hasty, problem)
       t:expect(not told.fault, "%s: %s", case.label, told.fault)
       for name, pair in pairs{ rows = { X, problem.X }, targets = { Y, problem.Y },
         ["row weights"] = { w, problem.weights } } do
         local apart, place = problems.apart(pair[1], pair[2])
         t:expect(apart == 0, "%s: the %s are not as they were (%s)", case.label, name, place)
       end
-      problems.solve(one.component, problems.with(problem, { allowance = 0, block = 17 }))
+      problems.solve(one.hasty, problems.with(problem, { allowance = 0, block = 17 }))
     end
   end
 end

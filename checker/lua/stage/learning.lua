@@ -165,7 +165,7 @@ end
 
 local function check_size(t)
   local X, y = rows.random(t, 600, 300)
-  local stage = t.subject:make(t.subject:options())
+  local stage = t.subject:make{} -- all of its parameters, and its full width
   expect_finite(t, stage, X, y, "600 rows of 300 columns", true)
   expect_finite(t, stage, X:slice(1, 100), y:slice(1, 100), "100 rows of 300 columns", true)
 end

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <exception>
+#include <initializer_list>
 #include <new>
 #include <vector>
 
@@ -44,6 +45,30 @@ scl_status guarded(const scl_host *host, scl_error *error, Function f) noexcept 
   } catch (...) {
     return host->fail(error, SCL_STATUS_INTERNAL, "an exception without a sentence");
   }
+}
+
+// The plugin of a file, with its table of slots and its abilities; heads and kinds are filled in:
+//   const scl_plugin scullery_plugin = scullery::plugin(SCL_KIND_LOSS,
+//       scl_loss{.value = value, .slope = slope}, {.name = "mine", .summary = "a loss"});
+// Tables are made when the object is loaded, and live as long as the process.
+template <typename Table> scl_plugin plugin(scl_kind kind, Table slots, scl_plugin about) {
+  about.head = SCL_HEAD(scl_plugin);
+  about.kind = slots.kind = kind;
+  slots.head = SCL_HEAD(Table);
+  about.vtable = new Table(slots);
+  return about;
+}
+
+// .abilities = scullery::abilities({scullery::offer(SCL_ABILITY_FACTS, scl_ability_facts{...}), ...})
+template <typename Table> scl_ability offer(const char *id, Table table) {
+  table.head = SCL_HEAD(Table);
+  return {id, new Table(table)};
+}
+inline const scl_ability *abilities(std::initializer_list<scl_ability> offers) {
+  scl_ability *list = new scl_ability[offers.size() + 1](), *at = list;
+  for (const scl_ability &one : offers)
+    *at++ = one;
+  return list;
 }
 
 } // namespace scullery

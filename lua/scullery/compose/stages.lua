@@ -24,6 +24,12 @@ function Stage:__tostring()
   return self.kind .. (#parts > 0 and "{" .. table.concat(parts, ", ") .. "}" or "()")
 end
 
+-- Stages are not added: they are listed.
+function Stage.__add()
+  error("+ takes features on both sides: a row stage comes before or after them in the pipeline, \z
+    as in sc.pipeline{ sc.standardize(), a + b, solver }", 2)
+end
+
 --- stage:label([with_options]): its kind; with_options = true: with its options.
 function Stage:label(with_options) return with_options and tostring(self) or self.kind .. "()" end
 

@@ -66,7 +66,7 @@ function changes.tell(run)
     local record = run.store.latest[cell.key]
     if record and record.status == "done" then
       version = record.scullery ~= now.scullery and record.scullery or version
-      script = script or now.script and record.script
+      script = script or now.script and record.script and (record.run or now.run) == now.run
         and now.script.sha256 ~= record.script.sha256
     end
   end

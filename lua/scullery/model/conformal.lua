@@ -235,9 +235,12 @@ function centres.loo(made, p, source, j)
     local n = #judges
     local some, own = picked(U, at):slice(first, last), picked(said, at):slice(first, last)
     local V, errors = made.projections, r
-    if n < made.rows then V, errors = V:select(judges), r:copy():select(judges) end
+    local w = made.row_weights or core.ones(made.rows, 1)
+    if n < made.rows then
+      V, errors, w = V:select(judges), r:copy():select(judges), w:select(judges)
+    end
     local ones = core.ones(last - first + 1, 1)
-    local moved = some * V:t() + core.ones(last - first + 1, n) * made.constant
+    local moved = some * V:t() + ones * w:t() * made.constant
     return own * core.ones(1, n) - moved:mul(ones * errors:t())
   end
 end

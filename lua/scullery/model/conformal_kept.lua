@@ -7,9 +7,10 @@
 ---
 --- It is f.interval of the fitted model f: { method =, scores = n x c (of label sets n x 1), rows =
 --- n }, with folds also { folds = K, fold = 1 x n, weights = D x K c, constants = 1 x K c }, with
---- loo { projections = n x r, constant = 1 / n or 0 }; of classes also { truth = 1 x n, places of
---- the labels in f.classes }; with the option `by` { by =, columns =, groups = n x 1 }, with
---- `scale` { scale =, spread = n x 1 }; of rows with a time { time = n x 1 }.
+--- loo { projections = n x r, constant = 1 / n or 0, row_weights = n x 1 or nil }; of classes also
+--- { truth = 1 x n, places of the labels in f.classes }; with the option `by` { by =, columns =,
+--- groups = n x 1 }, with `scale` { scale =, spread = n x 1 }; of rows with a time { time = n x 1
+--- }.
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
@@ -226,23 +227,28 @@ function kept.folds(p, f, ds, title, by)
   return made
 end
 
--- Jackknife+: with e_i the residual of row i, c(x, i) = (phi(x) - mean)'A^-1 (phi_i - mean) + 1/n
--- and h_i = c(x_i, i), the model without row i predicts f(x) - c(x, i) e_i / (1 - h_i). scores:
--- e_i / (1 - h_i), with their signs.
+-- Jackknife+: with e_i the residual of row i, w_i its weight, n the sum of the weights,
+-- c(x, i) = w_i (phi(x) - mean)'A^-1 (phi_i - mean) + w_i/n and h_i = c(x_i, i), the model without
+-- row i predicts f(x) - c(x, i) e_i / (1 - h_i). scores: e_i / (1 - h_i), with their signs.
 function kept.loo(p, f, ds, title)
-  local found = posterior.of(p, title)
+  local found, w = posterior.of(p, title), ds.weights
   local source = dataset.source_of_rows(ds)
   local U = core.posterior_project(found.handle, source, f.stages, f.map)
   local V = core.posterior_project(found.handle, source, f.stages, f.map, true)
+  if w then -- the dual form's training rows have the roots of their weights
+    V = V:mul((found.info.rows > 0 and w:map(math.sqrt) or w) * core.ones(1, V:cols()))
+  end
   local constant = found.info.constant and 1 / found.info.total or 0
   local residuals, list = ds.y - f:scores(source), {}
-  local h = U:mul(V) * core.ones(V:cols(), 1)
+  local h = U:mul(V) * core.ones(V:cols(), 1) + (w or core.ones(#ds, 1)) * constant
   for i = 1, #ds do
-    local row, rest = {}, 1 - h:get(i, 1) - constant
-    for j = 1, f.targets do row[j] = residuals:get(i, j) / math.max(rest, 1e-12) end
+    local row = {}
+    for j = 1, f.targets do
+      row[j] = residuals:get(i, j) / math.max(1 - h:get(i, 1), 1e-12)
+    end
     list[i] = row
   end
-  return { projections = V, constant = constant, scores = core.matrix(list) }
+  return { projections = V, constant = constant, scores = core.matrix(list), row_weights = w }
 end
 
 function kept.split(_, f, ds, title)
@@ -267,7 +273,6 @@ local function check(p, ds, o, title)
     error(title .. ": method \"loo\" is for regressions" .. others, 0)
   end
   posterior.check({ solver = p.solver }, title .. ": method \"loo\"")
-  if ds.weights then error(title .. ": method \"loo\" is for rows of one weight" .. others, 0) end
 end
 
 --- conformal_kept.learn(p, ds, o, title): learns what the method o.method and the options o.by and
@@ -337,8 +342,9 @@ function conformal_kept.valid(f)
     and shaped(made.scores, n, classes and 1 or f.targets)
     and (not classes or shaped(made.truth, 1, n) and whole(made.truth, classes))
   local function column(matrix) return matrix == nil or shaped(matrix, n, 1) end
-  fine = fine and column(made.groups) and column(made.spread) and column(made.time)
-    and (made.scale == nil) == (made.spread == nil) and (made.by == nil) == (made.groups == nil)
+  fine = fine and column(made.row_weights) and column(made.groups) and column(made.spread)
+    and column(made.time) and (made.scale == nil) == (made.spread == nil)
+    and (made.by == nil) == (made.groups == nil)
   for _, j in ipairs(fine and made.columns or {}) do
     fine = fine and math.type(j) == "integer" and j >= 1 and j <= f.dim
   end

@@ -266,7 +266,8 @@ local function run(o)
     try(o, sides, known, first_points(initial, d, o.seed), level)
     for round = initial + 1, o.rounds do
       if o.enough and o.enough() then break end
-      local g = fitted(o, known, state):draw{ seed = o.seed + round }
+      local g = fitted(o, known, state)
+      if #known.values < (o.settles or math.huge) then g = g:draw{ seed = o.seed + round } end
       try(o, sides, known, minimum_of(g, known, d, 100003 * o.seed + round), level)
     end
   end
@@ -282,6 +283,7 @@ local rules = options.declare("optimize", {
   box = { type = "table", required = true },
   rounds = { type = "integer", low = 1, required = true },
   initial = { type = "integer", low = 2 },
+  settles = { type = "integer", low = 1 },
   enough = { test = function(v) return type(v) == "function" end, takes = "a function" },
   T = { type = "integer", low = 1, default = 300 },
   maximize = { type = "boolean" },
@@ -291,7 +293,7 @@ local rules = options.declare("optimize", {
 })
 
 --- sc.optimize{ f =, box = { { low, high }, ... }, rounds =, initial =, T = 300, maximize = false,
---- method = "thompson" | "random", seed = 0, enough = }: the least value of an
+--- method = "thompson" | "random", seed = 0, settles =, enough = }: the least value of an
 --- expensive function in `rounds` calls of it, by Bayesian optimisation.
 ---
 --- f(x) takes a point and gives a number. box: the sides, as a list (x is then a list of numbers),
@@ -299,9 +301,10 @@ local rules = options.declare("optimize", {
 --- then a table of these names). After `initial` points of a Latin hypercube (twice the sides, at
 --- least 4) each round fits a ridge regression on T random Fourier features to the values so far,
 --- with the width and regularisation under which they are most probable, draws a function from its
---- posterior, and calls f where that function is least (Thompson sampling). f may be noisy. With
---- method = "random" it is random search, to compare with. enough = function() ... end: called
---- before each round, and true ends it.
+--- posterior, and calls f where that function is least (Thompson sampling); from `settles` values
+--- on, where the mean of the posterior is, which looks for no other minimum any more. f may be
+--- noisy. With method = "random" it is random search, to compare with. enough = function() ... end:
+--- called before each round, and true ends it.
 ---
 --- The result has .x and .value (the best), .rounds, and .trace, a list of { x =, value =, best =
 --- so far }.

@@ -214,7 +214,9 @@ function search_methods.bayes(work, runs, cells)
   if next(box) == nil then score{} else
     optimize.run{ f = score, box = box, rounds = finite and 4 * rounds or rounds,
       maximize = cells.larger, seed = math.abs(o.seed),
-      enough = function() return #cells >= rounds end }
+      enough = function() return #cells >= rounds end,
+      -- of ranges: the mean of lists could choose one place again and again
+      settles = not finite and rounds - rounds // 4 or nil }
   end
   cells.how = ("Bayesian optimisation: %d values of the score"):format(#cells)
   return kept

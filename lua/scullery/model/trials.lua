@@ -206,8 +206,10 @@ end
 --- judges.
 function trials.all_rows(ds, judges, of)
   local ids, together = sample.folds(judges)
-  local _, rows = folds.rows(ids, sample.judged(judges, ids)[1] or 0)
-  local sides
+  local held, rows, sides = sample.judged(judges, ids)[1], {}, nil
+  for i, fold in ipairs(ids) do
+    if fold == held then rows[#rows + 1] = i end
+  end
   return #rows > 0 and { ds = ds, source = dataset.source_of_targets(ds), together = together,
     held = judges:select(rows), sides = function()
       sides = sides or sample.sides(ds, judges, rows, of, together)

@@ -148,7 +148,8 @@ local function find(name)
     near and (" (did you mean '" .. near .. "'?)") or "")
 end
 
---- place.uninstall(name): removes a plugin from the user's folder, and the links to its file.
+--- place.uninstall(name): removes a plugin from the user's folder, the links to its file, and what
+--- installing made: the folders of its kind, of plugins and of scullery, where they are empty now.
 function place.uninstall(name)
   local one, paths = find(name), {}
   local real = core.real_path(one.path)
@@ -161,6 +162,10 @@ function place.uninstall(name)
     local ok, message = os.remove(path)
     if not ok then fail("%s", message) end
     say("removed: " .. path)
+    local folder = place.folder()
+    for _, made in ipairs{ path:match("^(.*)/"), folder, folder:match("^(.*)/") } do
+      if not is_link(made) then os.remove(made) end -- which fails where it is not empty
+    end
   end
 end
 

@@ -42,27 +42,20 @@ void finish(const void *instance, const scl_pair_row *row, double *numbers) {
     numbers[j] = std::exp(-alpha * std::log1p(numbers[j] / (2 * alpha)));
 }
 
-// ------------------------------------------------------------ what the host is told
-
-const scl_kernel table = {.head = SCL_HEAD(scl_kernel),
-                          .kind = SCL_KIND_KERNEL,
-                          .spaces = SCL_SPACES_KERNEL,
-                          .finish = finish,
-                          .scale = scale,
-                          .pair = SCL_PAIR_SQUARED_DISTANCE};
-
 } // namespace
 
-const scl_plugin scullery_plugin = {
-    .head = SCL_HEAD(scl_plugin),
-    .kind = SCL_KIND_KERNEL,
-    .name = "my_plugin",
-    .summary = "the rational quadratic kernel of width g and shape alpha",
-    .doc = "K(x, y) = (1 + ||x - y||^2/(2 alpha width^2))^(-alpha), positive definite; on sparse\n"
-           "rows and thresholds times 1[same support], the distance taken over the support.\n"
-           "A mixture of Gaussian kernels of many widths. As alpha grows it tends to\n"
-           "exp(-||x - y||^2/(2 width^2)) (Rasmussen and Williams 2006, equation 4.19).",
-    .vtable = &table,
-    SCL_INSTANCE(quadratic, options),
-    .create = create,
-    .version = "0.1"};
+const scl_plugin scullery_plugin = scullery::plugin(
+    SCL_KIND_KERNEL,
+    scl_kernel{.spaces = SCL_SPACES_KERNEL,
+               .finish = finish,
+               .scale = scale,
+               .pair = SCL_PAIR_SQUARED_DISTANCE},
+    {.name = "my_plugin",
+     .summary = "the rational quadratic kernel of width g and shape alpha",
+     .doc = "K(x, y) = (1 + ||x - y||^2/(2 alpha width^2))^(-alpha), positive definite; on sparse\n"
+            "rows and thresholds times 1[same support], the distance taken over the support.\n"
+            "A mixture of Gaussian kernels of many widths. As alpha grows it tends to\n"
+            "exp(-||x - y||^2/(2 width^2)) (Rasmussen and Williams 2006, equation 4.19).",
+     SCL_INSTANCE(quadratic, options),
+     .create = create,
+     .version = "0.1"});

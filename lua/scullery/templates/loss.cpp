@@ -5,12 +5,7 @@
  *   l*(s)   = s y + scale^2 (w atanh w + log(1 - w^2)/2),   w = s/scale in [-1, 1]
  *
  * It is square near the target and absolute far from it, like Huber's loss, with all derivatives. */
-#include <scullery/plugin.h>
-
-#include <cmath>
-
-// Members that are left out of a table are zero, which means: none.
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#include <scullery/plugin.hpp>
 
 namespace {
 
@@ -22,7 +17,7 @@ struct log_cosh {
 const scl_option options[] = {
     SCL_NUMBER(log_cosh, scale, "1", "where the loss turns from square to absolute", SCL_POSITIVE)};
 
-double scale_of(const void *self) { return static_cast<const log_cosh *>(self)->scale; }
+double scale_of(const void *self) { return scullery::of<log_cosh>(self).scale; }
 
 // log cosh r without cancellation near 0, and without overflow.
 double log_cosh_of(double r) {
@@ -38,30 +33,11 @@ double entropy(double w) {
   return ((above > 0 ? above * std::log1p(w) : 0) + (below > 0 ? below * std::log1p(-w) : 0)) / 2;
 }
 
-// No exception may leave a slot.
-void value(const void *self, size_t count, const double *f, const double *y, double *out) {
-  const double scale = scale_of(self);
-  for (size_t j = 0; j < count; j++)
-    out[j] = scale * scale * log_cosh_of((f[j] - y[j]) / scale);
-}
-
-void slope(const void *self, size_t count, const double *f, const double *y, double *out) {
-  const double scale = scale_of(self);
-  for (size_t j = 0; j < count; j++)
-    out[j] = scale * std::tanh((f[j] - y[j]) / scale);
-}
-
-void curvature(const void *self, size_t count, const double *f, const double *y, double *out) {
-  const double scale = scale_of(self);
-  for (size_t j = 0; j < count; j++)
-    out[j] = std::pow(std::cosh((f[j] - y[j]) / scale), -2);
-}
-
-void conjugate(const void *self, size_t count, const double *s, const double *y, double *out) {
-  const double scale = scale_of(self);
-  for (size_t j = 0; j < count; j++)
-    out[j] = s[j] * y[j] + scale * scale * entropy(s[j] / scale);
-}
+// Each defines a function of the arrays f and y; where the conjugate is meant, f is the slope.
+SCL_LOSS_LOOP(value, scale_of(self) * scale_of(self) * log_cosh_of((f - y) / scale_of(self)))
+SCL_LOSS_LOOP(slope, scale_of(self) * std::tanh((f - y) / scale_of(self)))
+SCL_LOSS_LOOP(curvature, std::pow(std::cosh((f - y) / scale_of(self)), -2))
+SCL_LOSS_LOOP(conjugate, f *y + scale_of(self) * scale_of(self) * entropy(f / scale_of(self)))
 
 // Facts that depend on an option.
 scl_status facts(const void *self, scl_loss_facts *out, scl_error *) {
@@ -69,32 +45,23 @@ scl_status facts(const void *self, scl_loss_facts *out, scl_error *) {
   return SCL_STATUS_OK;
 }
 
-// ------------------------------------------------------------ what the host is told
-
-const scl_loss table = {.head = SCL_HEAD(scl_loss),
-                        .kind = SCL_KIND_LOSS,
-                        .targets = SCL_TARGETS_NUMBERS,
-                        .curvature = 1,
-                        .value = value,
-                        .slope = slope,
-                        .facts = facts};
-const scl_ability_loss_curvature second = {.head = SCL_HEAD(scl_ability_loss_curvature),
-                                           .curvature = curvature};
-const scl_ability_loss_conjugate dual = {.head = SCL_HEAD(scl_ability_loss_conjugate),
-                                         .conjugate = conjugate};
-const scl_ability abilities[] = {
-    {SCL_ABILITY_LOSS_CURVATURE, &second}, {SCL_ABILITY_LOSS_CONJUGATE, &dual}, {nullptr, nullptr}};
-
 } // namespace
 
-const scl_plugin scullery_plugin = {
-    .head = SCL_HEAD(scl_plugin),
-    .kind = SCL_KIND_LOSS,
-    .name = "my_plugin",
-    .summary = "the logarithm of the hyperbolic cosine",
-    .doc = "l(f, y) = scale^2 log cosh((f - y)/scale), for numbers: square near the target and\n"
-           "absolute far from it, with all derivatives.",
-    .vtable = &table,
-    SCL_INSTANCE(log_cosh, options),
-    .abilities = abilities,
-    .version = "0.1"};
+const scl_plugin scullery_plugin = scullery::plugin(
+    SCL_KIND_LOSS,
+    scl_loss{.targets = SCL_TARGETS_NUMBERS,
+             .curvature = 1,
+             .value = value,
+             .slope = slope,
+             .facts = facts},
+    {.name = "my_plugin",
+     .summary = "the logarithm of the hyperbolic cosine",
+     .doc = "l(f, y) = scale^2 log cosh((f - y)/scale), for numbers: square near the target and\n"
+            "absolute far from it, with all derivatives.",
+     SCL_INSTANCE(log_cosh, options),
+     .abilities =
+         scullery::abilities({scullery::offer(SCL_ABILITY_LOSS_CURVATURE,
+                                              scl_ability_loss_curvature{.curvature = curvature}),
+                              scullery::offer(SCL_ABILITY_LOSS_CONJUGATE,
+                                              scl_ability_loss_conjugate{.conjugate = conjugate})}),
+     .version = "0.1"});

@@ -4,12 +4,7 @@
  *   l_i = -(1 - p)^gamma log p,   p at least 1e-15.
  *
  * The metric is the weighted mean of l_i; gamma = 0 is the log loss. */
-#include <scullery/plugin.h>
-
-#include <cmath>
-
-// Members that are left out of a table are zero, which means: none.
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#include <scullery/plugin.hpp>
 
 namespace {
 
@@ -25,7 +20,7 @@ const scl_option options[] = {SCL_NUMBER(
 // host takes the mean, with the weights of the rows, and its standard error. No exception may leave
 // a slot.
 void losses(const void *instance, const scl_judged *judged, double *out) {
-  const double gamma = static_cast<const focal *>(instance)->gamma;
+  const double gamma = scullery::of<focal>(instance).gamma;
   for (size_t i = 0; i < judged->rows; i++) {
     const double *p = judged->predicted + static_cast<ptrdiff_t>(i) * judged->predicted_stride;
     const auto y =
@@ -34,27 +29,20 @@ void losses(const void *instance, const scl_judged *judged, double *out) {
   }
 }
 
-// ------------------------------------------------------------ what the host is told
+} // namespace
 
 // Probabilities are needed, smaller values are better, and none is below 0. A metric that is a
 // function of the mean has the slot `finish`; one that is no mean has `measure` in place of `row`.
-const scl_metric table = {.head = SCL_HEAD(scl_metric),
-                          .kind = SCL_KIND_METRIC,
-                          .needs = SCL_NEEDS_PROBABILITIES,
-                          .better = SCL_BETTER_SMALLER,
-                          .low = 0,
-                          .high = INFINITY,
-                          .row = losses};
-
-} // namespace
-
-const scl_plugin scullery_plugin = {
-    .head = SCL_HEAD(scl_plugin),
-    .kind = SCL_KIND_METRIC,
-    .name = "my_plugin",
-    .summary = "the focal loss: a log loss in which likely classes count less",
-    .doc = "The mean over rows of -(1 - p)^gamma log p, p the probability of the true class, at\n"
-           "least 1e-15 (Lin et al. 2017, equation 4 with alpha = 1). gamma = 0 is the log loss.",
-    .vtable = &table,
-    SCL_INSTANCE(focal, options),
-    .version = "0.1"};
+const scl_plugin scullery_plugin = scullery::plugin(
+    SCL_KIND_METRIC,
+    scl_metric{.needs = SCL_NEEDS_PROBABILITIES,
+               .better = SCL_BETTER_SMALLER,
+               .low = 0,
+               .high = INFINITY,
+               .row = losses},
+    {.name = "my_plugin",
+     .summary = "the focal loss: a log loss in which likely classes count less",
+     .doc = "The mean over rows of -(1 - p)^gamma log p, p the probability of the true class, at\n"
+            "least 1e-15 (Lin et al. 2017, equation 4 with alpha = 1). gamma = 0 is the log loss.",
+     SCL_INSTANCE(focal, options),
+     .version = "0.1"});

@@ -30,7 +30,7 @@ template <typename Real> void loop(const void *instance, size_t count, const Rea
 
 // E phi(N(m, v^2)), v > 0; out may be m. With it, features under a Gaussian K are exact.
 void smooth(const void *instance, size_t count, const double *m, const double *v, double *out) {
-  const leaky &self = *static_cast<const leaky *>(instance);
+  const leaky &self = scullery::of<leaky>(instance);
   const double p = (1 + self.slope) / 2, q = (1 - self.slope) / 2;
   for (size_t j = 0; j < count; j++) {
     const double h = m[j] / (v[j] * SCL_SQRT2);
@@ -41,7 +41,7 @@ void smooth(const void *instance, size_t count, const double *m, const double *v
 // E phi(A) phi(B). With it, the kernel that features of Gaussian rows estimate is known exactly.
 double dual(const void *instance, double mean_a, double mean_b, double var_a, double var_b,
             double covariance) {
-  const leaky &self = *static_cast<const leaky *>(instance);
+  const leaky &self = scullery::of<leaky>(instance);
   const double p = (1 + self.slope) / 2, q = (1 - self.slope) / 2;
   const double s = std::sqrt(var_a) * std::sqrt(var_b);
   if (mean_a != 0 || mean_b != 0) return NAN; // no closed form is given here
@@ -51,44 +51,26 @@ double dual(const void *instance, double mean_a, double mean_b, double var_a, do
   return s * (p * p * cosine + q * q * even);
 }
 
-// ------------------------------------------------------------ what the host is told
-
-const scl_nonlinearity table = {.head = SCL_HEAD(scl_nonlinearity),
-                                .kind = SCL_KIND_NONLINEARITY,
-                                .spaces = SCL_SPACES_RIDGE,
-                                .loop = loop<double>,
-                                .loop_float32 = loop<float>};
-
-const scl_ability_smoothing smoothing = {.head = SCL_HEAD(scl_ability_smoothing), .loop = smooth};
-
-const scl_ability_gaussian_dual gaussian_dual = {.head = SCL_HEAD(scl_ability_gaussian_dual),
-                                                 .dual = dual};
-
 const double breaks[] = {0};
-const scl_ability_facts facts = {.head = SCL_HEAD(scl_ability_facts),
-                                 .bound = INFINITY,
-                                 .lipschitz = 1,
-                                 .breaks = breaks,
-                                 .n_breaks = 1};
-
-const scl_ability abilities[] = {{SCL_ABILITY_SMOOTHING, &smoothing},
-                                 {SCL_ABILITY_GAUSSIAN_DUAL, &gaussian_dual},
-                                 {SCL_ABILITY_FACTS, &facts},
-                                 {nullptr, nullptr}};
 
 } // namespace
 
-const scl_plugin scullery_plugin = {
-    .head = SCL_HEAD(scl_plugin),
-    .kind = SCL_KIND_NONLINEARITY,
-    .name = "my_plugin",
-    .summary = "the leaky rectifier: z where z > 0, slope z elsewhere",
-    .doc = "phi(z) = max(0, z) + slope min(0, z) = p z + q |z|, p = (1 + slope)/2 and\n"
-           "q = (1 - slope)/2. One number in, one feature out.\n"
-           "On N(0, I) rows it estimates, th the angle of x and y,\n"
-           "|x| |y| (p^2 cos th + q^2 (2/pi) (sin th + (pi/2 - th) cos th)).\n"
-           "In an RKHS weighting it becomes p m + q E|N(m, v^2)|.",
-    .vtable = &table,
-    SCL_INSTANCE(leaky, options),
-    .abilities = abilities,
-    .version = "0.1"};
+const scl_plugin scullery_plugin = scullery::plugin(
+    SCL_KIND_NONLINEARITY,
+    scl_nonlinearity{.spaces = SCL_SPACES_RIDGE, .loop = loop<double>, .loop_float32 = loop<float>},
+    {.name = "my_plugin",
+     .summary = "the leaky rectifier: z where z > 0, slope z elsewhere",
+     .doc = "phi(z) = max(0, z) + slope min(0, z) = p z + q |z|, p = (1 + slope)/2 and\n"
+            "q = (1 - slope)/2. One number in, one feature out.\n"
+            "On N(0, I) rows it estimates, th the angle of x and y,\n"
+            "|x| |y| (p^2 cos th + q^2 (2/pi) (sin th + (pi/2 - th) cos th)).\n"
+            "In an RKHS weighting it becomes p m + q E|N(m, v^2)|.",
+     SCL_INSTANCE(leaky, options),
+     .abilities = scullery::abilities(
+         {scullery::offer(SCL_ABILITY_SMOOTHING, scl_ability_smoothing{.loop = smooth}),
+          scullery::offer(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual{.dual = dual}),
+          scullery::offer(SCL_ABILITY_FACTS, scl_ability_facts{.bound = INFINITY,
+                                                               .lipschitz = 1,
+                                                               .breaks = breaks,
+                                                               .n_breaks = 1})}),
+     .version = "0.1"});

@@ -3,14 +3,10 @@
  *   file = "FLT1" n d name_1 0 ... name_d 0 x_11 ... x_1d x_21 ... x_nd
  *
  * n and d are the numbers of rows and columns, in 4 bytes each. NaN is a missing number. */
-#include <scullery/plugin.h>
+#include <scullery/plugin.hpp>
 
-#include <cmath>
 #include <cstdio>
 #include <cstring>
-
-// Members that are left out of a table are zero, which means: none.
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 namespace {
 
@@ -153,28 +149,21 @@ scl_status example(const void *instance, const char *path, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-// ------------------------------------------------------------ what the host is told
-
-const scl_reader slots = {.head = SCL_HEAD(scl_reader),
-                          .kind = SCL_KIND_READER,
-                          .format = "a table of float32 (FLT1)",
-                          .recognises = recognises,
-                          .open = open_file,
-                          .schema = schema,
-                          .rows = rows,
-                          .close = close_file,
-                          .example = example};
-
 } // namespace
 
-const scl_plugin scullery_plugin = {
-    .head = SCL_HEAD(scl_plugin),
-    .kind = SCL_KIND_READER,
-    .name = "my_plugin",
-    .summary = "tables of float32: FLT1, the names of the columns, and the numbers row by row",
-    .doc =
-        "\"FLT1\", the numbers of rows and columns, the names with a zero byte behind each, and\n"
-        "the numbers row by row in float32. NaN is a missing number.",
-    .vtable = &slots,
-    .instance_size = sizeof(table_reader),
-    .version = "0.1"};
+const scl_plugin scullery_plugin = scullery::plugin(
+    SCL_KIND_READER,
+    scl_reader{.format = "a table of float32 (FLT1)",
+               .recognises = recognises,
+               .open = open_file,
+               .schema = schema,
+               .rows = rows,
+               .close = close_file,
+               .example = example},
+    {.name = "my_plugin",
+     .summary = "tables of float32: FLT1, the names of the columns, and the numbers row by row",
+     .doc =
+         "\"FLT1\", the numbers of rows and columns, the names with a zero byte behind each, and\n"
+         "the numbers row by row in float32. NaN is a missing number.",
+     .instance_size = sizeof(table_reader),
+     .version = "0.1"});

@@ -42,28 +42,21 @@ void moments(const void *instance, double *, double *scale) {
 // E cos(z e): the host makes the kernel of Fourier features of it.
 double factor(const void *, double z) { return 1 / std::sqrt(1 + z * z); }
 
-// ------------------------------------------------------------ what the host is told
-
-const scl_sampler table = {.head = SCL_HEAD(scl_sampler),
-                           .kind = SCL_KIND_SAMPLER,
-                           .space = SCL_SPACE_DENSE,
-                           .make = make,
-                           .moments = moments,
-                           .factor = factor,
-                           .normals = 2,
-                           .family = SCL_FAMILY_OTHER};
-
 } // namespace
 
-const scl_plugin scullery_plugin = {
-    .head = SCL_HEAD(scl_plugin),
-    .kind = SCL_KIND_SAMPLER,
-    .name = "my_plugin",
-    .summary = "Rows of products of two normal numbers, of standard deviation sigma",
-    .doc = "Draws w_t with independent w_j = sigma n_1 n_2, n_1 and n_2 from N(0, 1);\n"
-           "z = <w, x> + b. The density is K_0(|w|/sigma)/(pi sigma) (Craig 1936).\n"
-           "With nonlinearity.fourier the features estimate\n"
-           "prod_j 1/sqrt(1 + sigma^2 d_j^2), d = x - y.",
-    .vtable = &table,
-    SCL_INSTANCE(product, options),
-    .version = "0.1"};
+const scl_plugin scullery_plugin = scullery::plugin(
+    SCL_KIND_SAMPLER,
+    scl_sampler{.space = SCL_SPACE_DENSE,
+                .make = make,
+                .moments = moments,
+                .factor = factor,
+                .normals = 2,
+                .family = SCL_FAMILY_OTHER},
+    {.name = "my_plugin",
+     .summary = "Rows of products of two normal numbers, of standard deviation sigma",
+     .doc = "Draws w_t with independent w_j = sigma n_1 n_2, n_1 and n_2 from N(0, 1);\n"
+            "z = <w, x> + b. The density is K_0(|w|/sigma)/(pi sigma) (Craig 1936).\n"
+            "With nonlinearity.fourier the features estimate\n"
+            "prod_j 1/sqrt(1 + sigma^2 d_j^2), d = x - y.",
+     SCL_INSTANCE(product, options),
+     .version = "0.1"});

@@ -12,7 +12,6 @@
 #include <numeric>
 
 namespace {
-
 using numbers = std::vector<double>;
 
 struct conjugate {
@@ -107,18 +106,14 @@ scl_status solve(const void *instance, const scl_problem *problem, scl_solution 
   });
 }
 
-const scl_solver table = {.head = SCL_HEAD(scl_solver), .kind = SCL_KIND_SOLVER, .solve = solve};
-
 } // namespace
 
-const scl_plugin scullery_plugin = {
-    .head = SCL_HEAD(scl_plugin),
-    .kind = SCL_KIND_SOLVER,
-    .name = "my_plugin",
-    .summary = "Ridge regression by conjugate gradients on the normal equations",
-    .doc = "Minimises (1/N) sum_i w_i ||y_i - a'phi_i - b||^2 + lambda ||a||^2, N the sum of the\n"
-           "row weights w_i, by conjugate gradients on (Phi'W Phi/N + lambda I) a = Phi'W y/N\n"
-           "(Hestenes and Stiefel 1952), in one pass over the rows.",
-    .vtable = &table,
-    SCL_INSTANCE(conjugate, options),
-    .version = "0.1"};
+const scl_plugin scullery_plugin = scullery::plugin(
+    SCL_KIND_SOLVER, scl_solver{.solve = solve},
+    {.name = "my_plugin",
+     .summary = "Ridge regression by conjugate gradients on the normal equations",
+     .doc = "Minimises (1/N) sum_i w_i ||y_i - a'phi_i - b||^2 + lambda ||a||^2, N the sum of the\n"
+            "row weights w_i, by conjugate gradients on (Phi'W Phi/N + lambda I) a = Phi'W y/N\n"
+            "(Hestenes and Stiefel 1952), in one pass over the rows.",
+     SCL_INSTANCE(conjugate, options),
+     .version = "0.1"});

@@ -4,13 +4,9 @@
  *
  * mean and standard deviation s those of its column in the rows of the fit, so that outliers do not
  * pull a model after them. */
-#include <scullery/plugin.h>
+#include <scullery/plugin.hpp>
 
 #include <algorithm>
-#include <cmath>
-
-// Members that are left out of a table are zero, which means: none.
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 namespace {
 
@@ -18,8 +14,6 @@ struct winsor {
   scl_base base; // what the host offers, and the options as they came
   double reach;  // the host writes it before anything is called
 };
-
-const winsor &of(const void *instance) { return *static_cast<const winsor *>(instance); }
 
 const scl_option options[] = {
     SCL_NUMBER(winsor, reach, "3", "where numbers are cut, in standard deviations", SCL_POSITIVE)};
@@ -40,7 +34,8 @@ scl_status fit(const void *instance, const scl_fitting *fitting, scl_error *erro
   scl_status status = fitting->moments(fitting, columns, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t j = 0; j < d; j++) {
-    const double reach = of(instance).reach * std::sqrt(columns[j].square / columns[j].weight);
+    const double reach =
+        scullery::of<winsor>(instance).reach * std::sqrt(columns[j].square / columns[j].weight);
     low[j] = std::max(columns[j].mean - reach, columns[j].low);
     high[j] = std::min(columns[j].mean + reach, columns[j].high);
   }
@@ -62,26 +57,19 @@ scl_status apply(const void *, const scl_stage_state *state, const scl_const_blo
   return SCL_STATUS_OK;
 }
 
-// ------------------------------------------------------------ what the host is told
-
-// Cut numbers have the factor that numbers have: it may follow features.
-const scl_stage table = {.head = SCL_HEAD(scl_stage),
-                         .kind = SCL_KIND_STAGE,
-                         .flags = SCL_STAGE_HOMOGENEOUS | SCL_STAGE_BY_COLUMN,
-                         .arrays = "low|high",
-                         .fit = fit,
-                         .apply = apply};
-
 } // namespace
 
-const scl_plugin scullery_plugin = {
-    .head = SCL_HEAD(scl_plugin),
-    .kind = SCL_KIND_STAGE,
-    .name = "my_plugin",
-    .summary = "each column cut to its mean +- reach standard deviations",
-    .doc = "x becomes min(max(x, mean - reach s), mean + reach s), mean and standard deviation s\n"
-           "of its column in the rows of the fit; no further than the smallest and the largest\n"
-           "value there. One pass.",
-    .vtable = &table,
-    SCL_INSTANCE(winsor, options),
-    .version = "0.1"};
+// Cut numbers have the factor that numbers have: it may follow features.
+const scl_plugin scullery_plugin = scullery::plugin(
+    SCL_KIND_STAGE,
+    scl_stage{.flags = SCL_STAGE_HOMOGENEOUS | SCL_STAGE_BY_COLUMN,
+              .arrays = "low|high",
+              .fit = fit,
+              .apply = apply},
+    {.name = "my_plugin",
+     .summary = "each column cut to its mean +- reach standard deviations",
+     .doc = "x becomes min(max(x, mean - reach s), mean + reach s), mean and standard deviation s\n"
+            "of its column in the rows of the fit; no further than the smallest and the largest\n"
+            "value there. One pass.",
+     SCL_INSTANCE(winsor, options),
+     .version = "0.1"});

@@ -3,7 +3,7 @@
  *   sum:  y_i = x_0i + x_1i + ...      maximum:  y_i = max(x_0i, x_1i, ...)
  *
  * Numbers are combined on their way from the last process to process 0; y goes the way back. */
-#include <scullery/plugin.h>
+#include <scullery/plugin.hpp>
 
 #include <cerrno>
 #include <csignal>
@@ -12,9 +12,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-// Members that are left out of a table are zero, which means: none.
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 namespace {
 
@@ -116,27 +113,20 @@ scl_status my_open(const void *instance, void **out, scl_error *error) {
   _exit(first);
 }
 
-// ------------------------------------------------------------ what the host is told
-
-const scl_transport table = {.head = SCL_HEAD(scl_transport),
-                             .kind = SCL_KIND_TRANSPORT,
-                             .open = my_open,
-                             .size = my_size,
-                             .rank = my_rank,
-                             .sum = my_sum,
-                             .maximum = my_maximum,
-                             .broadcast = my_broadcast,
-                             .close = my_close,
-                             .abort = my_close};
-
 } // namespace
 
-const scl_plugin scullery_plugin = {
-    .head = SCL_HEAD(scl_plugin),
-    .kind = SCL_KIND_TRANSPORT,
-    .name = "my_plugin",
-    .summary = "processes of this machine, made by fork and joined by sockets in a chain",
-    .doc = "The time of an exchange grows with the number of processes.",
-    .vtable = &table,
-    SCL_INSTANCE(chain, options),
-    .version = "0.1"};
+const scl_plugin scullery_plugin = scullery::plugin(
+    SCL_KIND_TRANSPORT,
+    scl_transport{.open = my_open,
+                  .size = my_size,
+                  .rank = my_rank,
+                  .sum = my_sum,
+                  .maximum = my_maximum,
+                  .broadcast = my_broadcast,
+                  .close = my_close,
+                  .abort = my_close},
+    {.name = "my_plugin",
+     .summary = "processes of this machine, made by fork and joined by sockets in a chain",
+     .doc = "The time of an exchange grows with the number of processes.",
+     SCL_INSTANCE(chain, options),
+     .version = "0.1"});

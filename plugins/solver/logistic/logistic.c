@@ -482,7 +482,7 @@ static void logistic_cost(const void *instance, const scl_problem *problem, cons
   out->minibatch = descends ? self->epochs * n * d : 0;
   out->products = descends ? 4 * self->epochs * n * d * c : 0;
   out->steps = sweeps * n * c * 10;
-  out->bytes = ((6 + 2 * LBFGS_PAIRS) * d * c + 3 * n * c + n) * sizeof(double);
+  out->bytes = ((7 + 2 * LBFGS_PAIRS) * d * c + 3 * n * c + n) * sizeof(double);
   if (!descends)
     (void)snprintf(out->note, sizeof out->note, "%g sweeps over the rows, %s", sweeps - 1,
                    sweeps > TYPICAL_SWEEPS ? "a typical number" : "the limit max_iterations");

@@ -60,7 +60,8 @@ for i, method in ipairs{ "loo", "folds", "split" } do
   local name, X = "sure_" .. method, numbers.X:map(function(v) return v end)
   for row = 1, X:rows() do X:set(row, 2, row % 3) end
   local p = sc.pipeline{ sc.minmax(), fourier, sc.solver.ridge{ lambda = 1e-2 },
-    target = i < 3 and "standardize" or nil }:fit(sc.dataset{ X = X, y = numbers.y },
+    target = i < 3 and "standardize" or nil }:fit(sc.dataset{ X = X, y = numbers.y,
+      weights = i == 1 and X:column(1):map(math.abs) or nil },
     { interval = { method, by = i ~= 2 and 2 or nil, scale = i ~= 2 and "std" or nil } })
   p:save(("%s/%s.safetensors"):format(folder, name), { std = true })
   local some = X:slice(1, 20)

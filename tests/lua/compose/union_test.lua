@@ -202,6 +202,8 @@ function TestRefusals()
   local narrow = sc.features{ T = 3, dtype = "int8" }
   local function of(some) return function() ridge(sc.features{ T = 3, of = some }):fit(ds) end end
   fails({ "features: + takes features on both sides, and got 3" }, function() return part + 3 end)
+  fails({ "+ takes features on both sides: a row stage" },
+    function() return sc.relevance() + part end)
   fails({ "have one number type" }, function() return part + narrow end)
   fails({ "takes a number above 0" }, function() return -1 * part end)
   fails({ "takes a number above 0" }, function() return sc.choose{ 1, 2 } * (part + part) end)

@@ -167,6 +167,7 @@ function TestGoingOn:test_other_versions_scripts_and_columns_are_told()
   local _, said = experiment{ cells = { T = { 1, 2, 3 } }, rerun = "never",
     run = function() return { b = 1 } end }
   lu.assertStrContains(said, "results have the columns b, where earlier ones have error")
+  lu.assertNotStrContains(said, "the script has changed")
 end
 
 -- A function of a cell, from its text: comments and lines are the text's own.

@@ -37,11 +37,11 @@ file:close()
 ]]
 
 -- The file that a run of the script wrote without its number of reports, and that number; nil if it
--- was killed.
+-- was killed. On one thread: reports of others are not counted, which differ from run to run.
 local function run(folder, path, last, dtype, kind)
   local out = folder .. "/out"
   os.remove(out)
-  local line = ("%s %s %s %d %s %s %s"):format(quote(support.binary), quote(folder .. "/s.lua"),
+  local line = ("SCULLERY_THREADS=1 %s %s %s %d %s %s %s"):format(quote(support.binary), quote(folder .. "/s.lua"),
     quote(path), last, quote(out), dtype, kind)
   local status, _, said = support.shell(line)
   local file = io.open(out, "rb")

@@ -90,7 +90,7 @@ function TestMade.test_the_object_exports_one_symbol()
   for _, one in ipairs(made) do
     local symbols = sh("nm -D --defined-only " .. quote(one.folder .. "/" .. built(one)))
     local own = {}
-    for symbol in symbols:gmatch "%s[DR] (%S+)" do own[#own + 1] = symbol end
+    for symbol in symbols:gmatch "%s[BDR] (%S+)" do own[#own + 1] = symbol end
     lu.assertEquals(own, { "scullery_plugin" })
   end
 end

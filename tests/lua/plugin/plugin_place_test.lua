@@ -227,7 +227,7 @@ function TestInstall.test_a_file_of_several_components()
   status, out = scullery("plugin uninstall " .. own.bell)
   lu.assertEquals(status, 0)
   lu.assertEquals(select(2, out:gsub("removed: ", "")), 3)
-  lu.assertEquals(select(2, support.shell("find " .. quote(home) .. " -name '*.so'")), "")
+  lu.assertEquals(select(2, support.shell("ls " .. quote(folder .. "/data"))), "")
 end
 
 function TestInstall.test_a_link_is_not_written_through()
@@ -268,6 +268,7 @@ function TestInstall.test_uninstall_names_what_is_meant()
   end
   local status, out = scullery("plugin uninstall kernel.mine")
   lu.assertEquals({ status, out }, { 0, "removed: " .. home .. "/kernel/mine.so\n" })
+  lu.assertEquals(select(2, support.shell("ls " .. quote(home))), "nonlinearity\n")
   lu.assertEquals(scullery("plugin uninstall mine"), 0)
 end
 

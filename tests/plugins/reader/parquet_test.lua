@@ -4,6 +4,7 @@ package.path = source .. "/tests/helpers/?.lua;" .. package.path
 local bent_files = require "bent_files"
 local core = require "scullery.core"
 local lu = require "luaunit"
+local predict = require "scullery.model.predict"
 local sc = require "scullery"
 local support = require "support"
 
@@ -68,6 +69,16 @@ function TestMissingAndTexts()
     local rows = read(file, { "n" }, { missing_values = "row" })
     lu.assertEquals(rows.X:rows(), N - 3)
   end
+end
+
+-- Numbers that accompany predictions are decimals, though they are read without.
+function TestIds()
+  lu.skipIf(not there, "this build reads no Parquet")
+  local ds = read("hyparquet", { "i", "d" }, { target = "d" })
+  local f = sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(ds).fitted
+  local path, format, handle = predict.open(folder .. "hyparquet", f, nil, { "l" })
+  local _, ids = predict.rows(path, f, format, "l")()
+  lu.assertEquals({ ids[1], ids[2], #ids, handle ~= nil }, { "0", "1234567891", N, true })
 end
 
 function TestStreamsAreTheSameRows()

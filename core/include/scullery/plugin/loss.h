@@ -49,7 +49,7 @@ typedef struct scl_loss {
 #define SCL_LOSS(...) SCL_VTABLE(SCL_KIND_LOSS, scl_loss, __VA_ARGS__)
 
 /* Defines a function for a slot of two arrays, from an expression of f and y; options are members
- * of the instance `self` (C alone):
+ * of the instance `self`:
  *   SCL_LOSS_LOOP(value, (f - y) * (f - y) / 2) */
 #define SCL_LOSS_LOOP(name, expression)                                                            \
   static void name(const void *self, size_t count, const double *scores, const double *targets,    \
