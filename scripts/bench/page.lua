@@ -82,8 +82,9 @@ local order = { "adult_made_float64", "adult_made_float32", "adult_values_float6
   "adult_values_float32", "search_lambda", "search_whole", "mnist_ridge", "cg_gaussian",
   "cg_hadamard", "gram_1000", "gram_2000", "gram_5000", "adult_stumps", "adult_stumps_numbers",
   "kddcup10_stumps", "skin_stumps", "lasso_1e-4", "lasso_1e-6", "lasso_path", "box_hinge",
-  "box_logistic", "hinge", "logistic", "svm_adult", "svm_mnist17", "svm_letter", "kernel_ridge",
-  "kernel_ridge_20000", "adaboost", "neighbours", "reading", "words", "word_pairs" }
+  "box_logistic", "hinge", "logistic", "sparse_hinge", "sparse_squared_hinge", "sparse_logistic",
+  "svm_adult", "svm_mnist17", "svm_letter", "kernel_ridge", "kernel_ridge_20000", "adaboost",
+  "neighbours", "reading", "words", "word_pairs" }
 
 local function about(document, busy)
   local machine, native = document.machine, document.sets.native

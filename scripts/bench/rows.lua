@@ -5,7 +5,7 @@
 -- Sets: adult, kddcup10, skin (x, y: codes of classes from 0; adult also xt, yt: rows to score on),
 -- stumps (adult: 1000 features as the row `hinge` of the bench makes them), and for svm_adult,
 -- svm_mnist17, svm_letter also gamma and the scores of svm on the rows that it did not learn; texts
--- (texts.txt: those of the rows words and word_pairs).
+-- (texts.txt: those of the rows words and word_pairs), sparse (sparse.svm: those of sparse_hinge).
 local sc = require "scullery"
 local bits = require "scullery.bench.bits"
 
@@ -81,6 +81,11 @@ end
 function sets.texts()
   local file <close> = assert(io.open(folder .. "/texts.txt", "w"))
   file:write(table.concat(require("scullery.bench.data").texts(20000), "\n"))
+  return { x = sc.zeros(1, 1) }
+end
+
+function sets.sparse()
+  require("scullery.bench.solvers").sparse_rows():save(folder .. "/sparse.svm")
   return { x = sc.zeros(1, 1) }
 end
 
