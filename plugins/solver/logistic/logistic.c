@@ -144,13 +144,16 @@ static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *ou
 
 /* ------------------------------------------------------------ sparse rows */
 
-/* Newton's method, for each of `count` lambdas. */
+/* Newton's method, for each of `count` lambdas. Where these are only compared, to a quarter of
+ * csr_path_tolerance: errors of several classes at small lambdas would move by more than one
+ * standard error, and the choice with them. */
 static scl_status by_newton(const logistic *self, risk *r, const double *values, size_t count,
                             scl_solution *const *out, scl_error *error) {
   const scl_problem *problem = r->problem;
+  const double compared = csr_path_tolerance(problem, self->tolerance, count) / 4;
   const csr_newton_task task = {.risk = r,
                                 .joint = r->columns > 1,
-                                .tolerance = csr_path_tolerance(problem, self->tolerance, count),
+                                .tolerance = fmax(self->tolerance, compared),
                                 .most = self->max_iterations};
   double *lambdas, *scores = problem->host->scratch((r->scores + 1) * sizeof *scores);
   scl_solution **sorted;
