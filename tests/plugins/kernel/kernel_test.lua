@@ -168,6 +168,7 @@ local formulas = {
     return sum(x, y, function(a, b) return 2 * a * b / (a + b) end)
   end },
   { k.intersection(), function(x, y) return sum(x, y, math.min) end },
+  { k.min_max(), function(x, y) return sum(x, y, math.min) / sum(x, y, math.max) end },
   { k.skewed_chi_square{ c = 0.3 }, function(x, y)
     local product = 1
     for j = 1, #x do
@@ -178,7 +179,8 @@ local formulas = {
 }
 
 -- Kernels of rows that are not negative, and those rows.
-local of_positive = { chi_square = true, intersection = true, skewed_chi_square = true }
+local of_positive = { chi_square = true, intersection = true, min_max = true,
+  skewed_chi_square = true }
 local function rows_for(kernel, A) return of_positive[kernel.name] and A:abs() or A end
 
 function TestKernelsAreTheirFormulas()
@@ -243,6 +245,15 @@ function TestOneOnTheDiagonal()
     local G = kernel:gram(huge)
     for i = 1, huge:rows() do lu.assertEquals(G:get(i, i), 1, tostring(kernel)) end
   end
+end
+
+function TestMinMax()
+  local huge = sc.vcat(X, X * 1e307, X * 1e-300, sc.zeros(2, X:cols())):abs()
+  local G = k.min_max():gram(huge)
+  for i = 1, huge:rows() do lu.assertEquals(G:get(i, i), 1) end
+  lu.assertEquals({ G:get(huge:rows(), huge:rows() - 1), G:get(1, huge:rows()) }, { 1, 0 })
+  local sets = sc.matrix{ { 1, 1, 0, 1 }, { 0, 1, 1, 1 } }
+  lu.assertEquals(k.min_max():gram(sets):get(1, 2), 0.5) -- 2 of 4 in common
 end
 
 function TestBlocksAndThreadsChangeNothing()
