@@ -421,7 +421,10 @@ int main(int argc, char **argv) {
   scl_process_options options = {0};
   const int taken = scl_read_process_options(argc, argv, &options);
   if (taken > 0 && is_notebook(argc - taken, argv + taken)) scl_follow_notebook();
-  if (taken < 0 || scl_join_processes(&options) != EXIT_SUCCESS) return EXIT_FAILURE;
+  if (taken < 0 || scl_join_processes(&options) != EXIT_SUCCESS) {
+    lua_close(L);
+    return EXIT_FAILURE;
+  }
   memmove(argv + 1, argv + 1 + taken, (size_t)(argc - taken) * sizeof *argv);
   argc -= taken;
   (void)atexit(finish_output);
