@@ -251,10 +251,11 @@ static int sampler_space(lua_State *L) {
 /* core.map_codes(map, X) -> n x T matrix of codes from 0, levels */
 static int map_codes(lua_State *L) {
   const scl_map *map = check_map(L, 1);
-  const scl_matrix *x = scl_lua_hold_matrix(L, 2);
+  const scl_csr *csr = scl_lua_test_csr(L, 2) == NULL ? NULL : scl_lua_hold_csr(L, 2);
+  const scl_matrix *x = csr != NULL ? NULL : scl_lua_hold_matrix(L, 2);
   size_t levels;
   SCL_LUA_TRY(L, scl_map_levels(map, &levels, &error));
-  SCL_LUA_PUSH_MATRIX(L, scl_map_code_matrix(map, x, out, &error));
+  SCL_LUA_PUSH_MATRIX(L, scl_map_code_matrix(map, x, csr, out, &error));
   lua_pushinteger(L, (lua_Integer)levels);
   return 2;
 }

@@ -70,22 +70,46 @@ scl_status scl_map_codes_csr(const scl_map *map, const scl_csr *rows, int32_t *c
   return status;
 }
 
-scl_status scl_map_code_matrix(const scl_map *map, const scl_matrix *x, scl_matrix *out,
+/* Rows that the features take as they are, or made dense, some at a time. */
+static scl_status codes_of_csr(const scl_map *map, const scl_csr *rows, int32_t *codes,
                                scl_error *error) {
-  const size_t rows = x->rows, count = map->count;
+  const size_t most = scl_min(rows->rows, scl_csr_dense_rows(rows->cols, rows->dtype));
+  scl_matrix dense;
+  if (rows->cols != map->dim || scl_map_takes_csr(map))
+    return scl_map_codes_csr(map, rows, codes, error);
+  SCL_TRY(scl_matrix_create_raw(most, map->dim, map->dtype, &dense, error));
+  scl_status status = SCL_STATUS_OK;
+  for (size_t at = 0; status == SCL_STATUS_OK && at < rows->rows; at += most) {
+    const size_t count = scl_min(most, rows->rows - at);
+    scl_csr_fill(rows, at, count, map->dtype, dense.data, dense.row_stride);
+    status =
+        scl_map_codes(map, dense.data, dense.row_stride, count, codes + at * map->count, error);
+  }
+  scl_matrix_release(&dense);
+  return status;
+}
+
+static scl_status codes_of_matrix(const scl_map *map, const scl_matrix *x, int32_t *codes,
+                                  scl_error *error) {
   scl_matrix copy;
   SCL_TRY(scl_map_check_rows(map, "codes", x, error));
+  SCL_TRY(scl_matrix_copy(x, map->dtype, &copy, error));
+  const scl_status status = scl_map_codes(map, copy.data, copy.row_stride, x->rows, codes, error);
+  scl_matrix_release(&copy);
+  return status;
+}
+
+scl_status scl_map_code_matrix(const scl_map *map, const scl_matrix *x, const scl_csr *csr,
+                               scl_matrix *out, scl_error *error) {
+  const size_t rows = csr != NULL ? csr->rows : x->rows, count = map->count;
   int32_t *codes = scl_allocate_array(rows * count + 1, sizeof *codes);
   if (codes == NULL) return scl_fail_memory(error, rows * count * sizeof *codes, "codes");
-  scl_status status = scl_matrix_copy(x, map->dtype, &copy, error);
-  if (status == SCL_STATUS_OK) {
-    status = scl_map_codes(map, copy.data, copy.row_stride, rows, codes, error);
-    if (status == SCL_STATUS_OK)
-      status = scl_matrix_create_raw(rows, count, SCL_DTYPE_FLOAT64, out, error);
-    for (size_t i = 0; status == SCL_STATUS_OK && i < rows * count; i++)
-      ((double *)out->data)[i] = codes[i];
-    scl_matrix_release(&copy);
-  }
+  scl_status status =
+      csr != NULL ? codes_of_csr(map, csr, codes, error) : codes_of_matrix(map, x, codes, error);
+  if (status == SCL_STATUS_OK)
+    status = scl_matrix_create_raw(rows, count, SCL_DTYPE_FLOAT64, out, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < rows * count; i++)
+    ((double *)out->data)[i] = codes[i];
   scl_release(codes);
   return status;
 }

@@ -140,9 +140,10 @@ scl_status scl_map_levels(const scl_map *map, size_t *levels, scl_error *error);
 scl_status scl_map_codes(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
                          int32_t *codes, scl_error *error);
 
-/* The same for a matrix of rows, as numbers (n x T, float64, made here). */
-scl_status scl_map_code_matrix(const scl_map *map, const scl_matrix *x, scl_matrix *out,
-                               scl_error *error);
+/* The same for a matrix of rows, or where it is NULL for sparse rows, as numbers (n x T, float64,
+ * made here). */
+scl_status scl_map_code_matrix(const scl_map *map, const scl_matrix *x, const scl_csr *csr,
+                               scl_matrix *out, scl_error *error);
 
 /* Dense features only: phi (rows x D at stride) = features of x (rows x d at stride), both in the
  * map's dtype. On the pool's threads. */

@@ -66,6 +66,20 @@ function TestSketchesOfTheSameBits()
   end
 end
 
+-- With parameters that take sparse rows, and ones for which they are made dense.
+function TestCodesOfSparseRows()
+  local n = sc.nonlinearity
+  for _, one in ipairs{ { sc.sampler.gaussian(), n.sign() }, { sc.sampler.sparse{}, n.step() },
+    { sc.sampler.hadamard(), n.sign() }, { sc.sampler.gaussian(), n.maxout{ q = 3 } } } do
+    local f = sc.features{ p = one[1], phi = one[2], T = 64, seed = 1 }:fit(S)
+    lu.assertEquals(f:codes(S):unpack(), f:codes(X):unpack())
+  end
+  lu.assertErrorMsgContains("3 columns", function()
+    local f = sc.features{ p = sc.sampler.gaussian(), phi = n.sign(), T = 8 }:fit(S)
+    f:codes(sc.matrix.csr(sc.ones(2, 3)))
+  end)
+end
+
 local function landmarks_of(x, kernel)
   return sc.pipeline{ sc.features{ p = sc.sampler.landmarks(), phi = kernel, T = 20, seed = 3 },
     sc.solver.ridge{ lambda = 1e-3, penalty = "rkhs" } }
