@@ -14,8 +14,8 @@ local k = sc.kernel
 
 -- Those of one sum over common columns, and those whose rows are made dense, to the bit.
 function TestGramOfTheSameBits()
-  for name, kernel in pairs{ chi_square = k.chi_square{}, intersection = k.intersection(), min_max = k.min_max(),
-    skewed = k.skewed_chi_square{},
+  for name, kernel in pairs{ chi_square = k.chi_square{}, intersection = k.intersection(),
+    min_max = k.min_max(), skewed = k.skewed_chi_square{},
     sum = k.sum{ terms = { k.linear{}, k.chi_square{} } } } do
     lu.assertEquals(kernel:gram(S, Z), kernel:gram(X, Y), name)
     lu.assertEquals(kernel:gram(S), kernel:gram(X), name)
