@@ -105,9 +105,14 @@ local function best_value(p, open, first, judged, o)
   end
   local tried, parts, gaps = {}, {}, {}
   for k, value in ipairs(o.values) do gaps[k] = math.abs(math.log(value / first)) end
-  walk(#o.values, candidates.least_of(gaps), function(k)
+  -- Losses of fits to a tolerance are off by as much: the walk to larger values crosses plateaus.
+  local from, so_far = candidates.least_of(gaps), math.huge
+  local noise = component.role_value(p.solver, "tolerance") or 0
+  walk(#o.values, from, function(k)
     tried[#tried + 1], parts[#parts + 1] = o.values[k], judged{ o.values[k] }
-    return candidates.means(parts[#parts])[1]
+    local loss = candidates.means(parts[#parts])[1]
+    so_far = math.min(so_far, loss)
+    return loss, k > from and loss - so_far <= noise * math.abs(so_far)
   end)
   local place, least, best = candidates.largest_of_best(candidates.beside(parts), tried)
   place = o.least and best or place

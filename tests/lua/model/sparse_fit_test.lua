@@ -289,6 +289,20 @@ function TestStagesThatMakeWideRowsDenseSayIt()
     "sc.standardize makes sparse rows dense: 2600 x 40 numbers, 832 kB")
 end
 
+-- Labels are noise, so that the largest lambda is best. The classes are separable: for all small
+-- ones the losses are equal but for rounding, which must not end the choice there.
+function TestAChoiceCrossesAPlateau()
+  local some = sc.randn{ 60, 310, seed = 5 }:map(function(v)
+    return math.abs(v) > 1.8 and v or 0
+  end)
+  local labels = sc.randn{ 60, 1, seed = 105 }:map(function(v) return v > 0 and 1 or -1 end)
+  for _, rows in ipairs{ some, sc.matrix.csr(some) } do
+    local p = sc.pipeline{ sc.solver.hinge{ lambda = "auto" } }:fit(sc.dataset{ X = rows,
+      y = labels, task = "classification" })
+    lu.assertStrContains(p:info().chosen, "lambda = 1,")
+  end
+end
+
 -- ---------------------------------------------------------------- files
 
 function TestSavedModelsOfSparseRows()
