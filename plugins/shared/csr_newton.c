@@ -38,7 +38,9 @@ scl_status csr_newton_open(csr_newton *n, scl_error *error) {
   memset(n->x, 0, r->size * sizeof *n->x);
   memset(n->scores, 0, r->scores * sizeof *n->scores);
   status = csr_sums_open(&n->sums, host, &n->rows, r->size, error);
-  return status == SCL_STATUS_OK ? csr_newton_look(n, false, error) : status;
+  if (status == SCL_STATUS_OK) status = csr_newton_look(n, false, error);
+  n->at_zero = n->norm;
+  return status;
 }
 
 /* The c numbers for the constants in x, NULL without an intercept. */
@@ -338,9 +340,10 @@ scl_status csr_newton_minimise(csr_newton *n, double goal, size_t most, size_t *
   bool moved = true, begins = true;
   while (n->norm > goal && moved && *iterations < end) {
     const size_t before = n->products;
+    const double share = fmax(log(n->at_zero / n->norm) / log(n->at_zero / goal),
+                              (double)*iterations / (double)end); /* of the way to the goal */
     scl_status status =
-        problem->progress(problem, "solving", 1 - (double)(end - *iterations) / (double)end,
-                          n->value - risk_penalty(n->risk, n->x), error);
+        problem->progress(problem, "solving", share, n->value - risk_penalty(n->risk, n->x), error);
     if (status == SCL_STATUS_OK) status = csr_newton_bends(n, error);
     if (status == SCL_STATUS_OK && (begins ? !n->near : !n->follows))
       status = newton_diagonal(n, error);

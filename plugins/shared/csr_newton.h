@@ -27,8 +27,8 @@ struct csr_newton {
   double *x, *gradient, *scores;
   double *step, *rest, *turn, *image, *scaled, *diagonal, *change, *bends;
   double *lengths, *squares, *goals; /* c each */
-  double value, norm;
-  size_t products; /* with the Hessian */
+  double value, norm, at_zero;       /* at_zero: the norm at x = 0 */
+  size_t products;                   /* with the Hessian */
 };
 
 /* Starts at x = 0, with value, gradient and norm of there. */

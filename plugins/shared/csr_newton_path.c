@@ -101,7 +101,7 @@ static void path_take_lambda(csr_newton *n, risk *r, double lambda) {
   n->value += risk_penalty(r, n->x) - before;
   for (size_t k = 0; change != 0 && k < r->problem->features * r->columns; k++) {
     n->gradient[k] += change * n->x[k];
-    if (n->follows) n->diagonal[k] += change;
+    if (n->follows) n->diagonal[k] = fmax(n->diagonal[k] + change, lambda);
   }
   n->norm = sqrt(risk_dot(r->size, n->gradient, n->gradient));
 }
@@ -207,7 +207,8 @@ static scl_status path_follow(csr_newton *n, const csr_newton_task *task, const 
     n->follows = k > 0;
     path_take_lambda(n, task->risk, lambdas[k]);
     if (k > 1) status = path_predict(n, &h, error);
-    if (task->by_gap) n->near = false; /* hinges: rows move in and out of the Hessian */
+    /* Hinges: rows move in and out of the Hessian. No products: no step made the diagonal. */
+    if (task->by_gap || n->products == 0) n->near = false;
     if (status == SCL_STATUS_OK) status = path_solve(n, task, unit, out[k], error);
     path_write(n, out[k]);
     if (count > 2) path_keep(&h, n);

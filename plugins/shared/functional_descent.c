@@ -14,7 +14,7 @@ void functional_cost(const void *self, const scl_problem *problem, const double 
   const double t = (double)(own->iterations == 0 ? problem->features : own->iterations),
                c = (double)problem->targets, batch = (double)own->batch;
   (void)values, (void)count, (void)weighted;
-  out->gram = 1;
+  out->gram = problem->has_kernel != 0;
   out->minibatch = batch * t * t / 2;
   out->steps = (batch * c / 4 + 1) * t * t / 2;
   out->bytes = (3 * t * c + batch * (t + 3 * c)) * sizeof(double);
@@ -26,6 +26,10 @@ void functional_cost(const void *self, const scl_problem *problem, const double 
 static scl_status functional_check(const functional *self, const scl_problem *problem,
                                    scl_error *error) {
   const scl_host *host = problem->host;
+  if (problem->parameters == 0)
+    return host->fail(error, SCL_STATUS_UNSUPPORTED,
+                      "a step takes a random parameter, and these rows have none: put sc.features "
+                      "or the features of an instantiation before the solver");
   if (problem->features != problem->parameters)
     return host->fail(error, SCL_STATUS_UNSUPPORTED,
                       "it takes one feature for each parameter, and here %zu parameters make %zu "

@@ -51,6 +51,11 @@ static scl_status sfgd_lambda(const functional_descent *d, const sfgd *self, dou
   double theta = NAN;
   *lambda = self->lambda->number;
   if (self->lambda->form == SCL_FORM_NUMBER) return SCL_STATUS_OK;
+  if (!problem->has_kernel)
+    return d->host->fail(
+        error, SCL_STATUS_UNSUPPORTED,
+        "lambda = \"auto\" is that of a theorem on features with a K, and these have "
+        "none: give lambda a number");
   if (!SCL_HAS(problem, reach))
     return d->host->fail(error, SCL_STATUS_UNSUPPORTED,
                          "lambda = \"auto\" needs theta, which this problem does not state");
@@ -234,11 +239,8 @@ const scl_plugin scullery_plugin = {
         "lambda = \"auto\" is sqrt(8 rho^2/(B^2 m)) for m rows (their equation 75), with rho the\n"
         "steepest slope of the loss up to the largest value of a function of norm B.\n"
         "A step costs O(t) per row. The logistic loss of several classes is that of the softmax.\n"
-        "Features without a K: doubly stochastic gradients (Dai et al. 2014) for the function in "
-        "the\n"
-        "RKHS of the features' own kernel, steps 1/(lambda t + 2 max k(x, x)); B bounds the norm "
-        "of\n"
-        "the coefficients.\n"
+        "Features without a K: doubly stochastic gradients (Dai et al. 2014) in the RKHS of their\n"
+        "own kernel k, steps 1/(lambda t + 2 max k(x, x)); B bounds the norm of the coefficients.\n"
         "For features with one output per parameter; `iterations` is at most T. B bounds\n"
         "several targets together. It does the steps that it was asked for, or fewer\n"
         "with `holdout`, where it returns the mean up to the best step, and states no\n"

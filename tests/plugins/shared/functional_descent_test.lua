@@ -312,7 +312,10 @@ function TestDescentsRefuse()
   end
   lu.assertErrorMsgContains("these features have no K",
     tries(sc.solver.optimal_stepsize{ batch = 10 }, sinks(20)))
-  lu.assertErrorMsgContains("this one has none",
+  lu.assertErrorMsgContains("put sc.features", function()
+    sc.pipeline{ sc.solver.sfgd{ batch = 10 } }:fit(data_of(numbers, "regression"))
+  end)
+  lu.assertErrorMsgContains("give lambda a number",
     tries(sc.solver.sfgd{ lambda = "auto", batch = 10 }, sinks(20)))
   local unbounded = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
     phi = sc.nonlinearity.relu{}, K = sc.kernel.gaussian{ width = 1 } }
