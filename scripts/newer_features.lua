@@ -45,8 +45,9 @@ for _, name in ipairs(names) do
     for seed = 1, seeds do
       local train, test = named_sets.rows(name, seed)
       known = ("%s (%d x %d)"):format(name, #train, train.X:cols())
-      local stages, p = row[2](seed, found[seed])
+      local stages = row[2](seed, found[seed])
       table.insert(stages, 1, sc.standardize())
+      local p
       if k == #rows then p = sc.pipeline(stages):fit(train) else
         stages[#stages + 1] = sc.solver.ridge{ lambda = sc.choose.log{ 1e-7, 1e-1, count = 7 } }
         p = sc.pipeline(stages):search(train, { holdout = 0.2, seed = 0 })

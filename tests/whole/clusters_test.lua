@@ -121,8 +121,9 @@ end
 -- Told of the limit, the job asks to be queued again, and its process goes on; the next run ends.
 function TestTimeLimit()
   with_files(function(run, folder)
-    lu.assertEquals(run([[sed 's/scullery long.lua/sleep 5/' long.sh > slow.sh
-      SLURM_JOB_ID=7 bash slow.sh & sleep 0.3; kill -USR1 $!; wait $!; cat asked]]), 0)
+    lu.assertEquals(run([[sed 's/scullery long.lua/sh -c "touch began; sleep 5"/' long.sh > slow.sh
+      SLURM_JOB_ID=7 bash slow.sh & until test -e began; do sleep 0.05; done
+      kill -USR1 $!; wait $!; cat asked]]), 0)
     lu.assertEquals(support.read(folder .. "/asked"), "requeue 7\n")
     lu.assertEquals(run "bash long.sh && test -s long.safetensors && ! test -e long.checkpoint", 0)
   end)

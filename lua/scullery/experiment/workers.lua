@@ -186,13 +186,15 @@ local function stop(list)
   end
 end
 
--- The number of unclaimed cells, counted up to `most`; and the number of unfinished cells.
+-- The number of unclaimed cells, counted up to `most`, those of a group as one, as one worker runs
+-- them; and the number of unfinished cells.
 local function count_open(run, most)
   local free, left = 0, 0
-  for i = 1, #run.cells do
+  for _, i in ipairs(run.order) do
     if not running.finished(run, i) then
       left = left + 1
-      if free < most and running.take(run, i) then
+      local counted = run.group and run.group == run.cells[i].group
+      if free < most and not counted and running.take(run, i) then
         run.store:disclaim(run.cells[i].key)
         free = free + 1
       end

@@ -142,6 +142,7 @@ end
 -- Numbers that go to the matrix as they are give what the same cells give as text, or its sentence.
 function TestNumbersAreThoseOfText()
   need_sqlite()
+  math.randomseed(1)
   local random, path = math.random, support.memory_path()
   local number = {
     function() return ("%.17g"):format(random() * 10.0 ^ random(-310, 15)) end,

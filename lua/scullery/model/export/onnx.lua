@@ -129,7 +129,7 @@ local function sorted(g, f, scores, ranks)
     local places = {}
     local ascending = g:node("TopK", { slice(g, scores, first, q), g:integers{ q } },
       { axis = 1, largest = 0 }, nil, true)
-    for k = 1, q do places[k] = math.tointeger(ranks[first + k]) - 1 end
+    for k = 1, q do places[k] = ranks[first + k] - 1 end
     list[#list + 1] = g:take(ascending, places)
   end
   return #list == 1 and list[1] or g:node("Concat", list, { axis = 1 })

@@ -50,8 +50,9 @@ function parts.ranks(f)
     for j = 1, scores:cols() do scores:set(1, j, (j + turn) % q + 1) end
     local values = bare:decide(scores)
     for j = 1, scores:cols() do
-      ranks[j] = ranks[j] or values:get(1, j)
+      ranks[j] = ranks[j] or math.tointeger(values:get(1, j)) or 0
       sorts = sorts and values:get(1, j) == ranks[j] and ranks[j] == ranks[(j - 1) % q + 1]
+        and ranks[j] >= 1 and ranks[j] <= q
     end
   end
   return sorts and ranks or nil
