@@ -79,9 +79,10 @@ local function take_derived(o)
   return derived, given
 end
 
---- csv.read(path, given, brief): sc.data.csv, also for sets of the catalogue. brief: do not report
---- guessed settings; the catalogue specifies them.
-function csv.read(path, given, brief)
+--- csv.read(path, given, brief, file): sc.data.csv, also for sets of the catalogue. brief: do not
+--- report guessed settings; the catalogue specifies them. file: that of which `path` is what a
+--- reader's rows are called.
+function csv.read(path, given, brief, file)
   files.check_paths(path)
   if given ~= nil and type(given) ~= "table" then
     error("takes a table of named options, and got " .. options.show(given), 0)
@@ -120,7 +121,7 @@ function csv.read(path, given, brief)
   local lines, done = schema.report(result, o)
   if not o.quiet then schema.tell(path, brief and done or lines) end
   local ds = dataset.from_table(result, result.source or source, lines,
-    stream and files.all_paths(path) or nil)
+    stream and files.all_paths(file or path) or nil)
   local calls = false
   for _, one in ipairs(derived or {}) do calls = calls or one.call ~= nil end
   if type(path) == "string" and path ~= "-" and not calls then

@@ -124,9 +124,9 @@ function read.open(path, columns)
   return announced, file
 end
 
--- csv.read, whose sentences are about the options of sc.data.read here.
-local function read_csv(path, given, declared)
-  local ok, result = pcall(csv.read, path, given)
+-- csv.read of a file's rows, whose sentences are about the options of sc.data.read here.
+local function read_csv(rows, given, declared, file)
+  local ok, result = pcall(csv.read, rows, given, nil, file)
   if ok then return result end
   if type(result) ~= "string" then error(result, 0) end
   result = options.plain(result):gsub("^data%.csv: ", "")
@@ -146,11 +146,8 @@ local function from_reader(name, path, given)
   local file, announced = core.reader_file(reader, path, rest.select)
   local _ <close> = not rest.stream and file or nil
   rest.header, rest.separator, rest.select = true, ",", nil
-  local ds = read_csv(announced, rest, declared)
-  if ds.source then
-    held[ds.source] = file
-    ds.files = { path }
-  end
+  local ds = read_csv(announced, rest, declared, path)
+  if ds.source then held[ds.source] = file end
   dataset.set_origin(ds, { call = "read", arguments = { path, given } })
   return ds
 end

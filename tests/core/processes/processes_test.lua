@@ -184,6 +184,18 @@ function TestStreamsOfCsv()
   os.remove(path)
 end
 
+-- The rows of a stream that a reader makes have a name that is no file's.
+function TestStreamsOfReaders()
+  local code = ([[
+    local sc, path = require "scullery", %q
+    if not require "scullery.core".reader_of(path) then return print "none" end
+    local ds = sc.data.read(path, { table = "t", stream = true, quiet = true })
+    print(("%%a"):format(sc.pipeline{ sc.solver.ridge{ lambda = 1e-3 } }:fit(ds)
+      :decision(sc.ones(1, 4)):get(1, 1)))]]):format((os.getenv "SCULLERY_SOURCE" or ".")
+    .. "/tests/fuzz/seeds/read_sqlite/tables.sqlite")
+  lu.assertEquals(succeeds(2, code), succeeds(1, code))
+end
+
 -- Stages are learnt by parts from more rows than a leaf of a reduction has, of a stream too; the
 -- rows that a process reads are counted.
 function TestStagesAreLearntByParts()
