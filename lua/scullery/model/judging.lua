@@ -366,6 +366,7 @@ local function cross_validate(self, data, o)
     error("option 'repeats' draws new folds each time, and goes with a number of folds", 0)
   end
   local criterion, source, coded = criteria.of(o.score, ds.task), dataset.source_of_targets(ds)
+  multilabel.check_judged(self.solver, ds, o, criterion)
   local result = setmetatable({ score = criterion.name, repeats = o.repeats, seed = o.seed,
     folds = {}, unconverged = 0 }, Result)
   local means, squares = 0, 0

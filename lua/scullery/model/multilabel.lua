@@ -18,17 +18,17 @@ function multilabel.apart(solver, ds)
     and not core.solver_facts(component.instance(solver)).by_sums
 end
 
---- multilabel.check_search(solver, ds, o): raises an error where a search judges by what a solver
---- that learns one label after the other does not have.
-function multilabel.check_search(solver, ds, o)
+--- multilabel.check_judged(solver, ds, o, criterion): raises an error where p:search or p:cv with
+--- the options o judges by what a solver that learns one label after the other does not have.
+function multilabel.check_judged(solver, ds, o, criterion)
   if not multilabel.apart(solver, ds) then return end
-  local refused = o.estimate and ("folds = \"%s\""):format(o.folds)
-    or o.score == "loss" and "the loss"
-    or o.checkpoint and "a checkpoint"
+  local refused = o.estimate and ("folds = \"%s\": give folds = k"):format(o.folds)
+    or criterion.name == "loss"
+      and 'the loss: give score = "subset_accuracy", "hamming", "f1_macro" or the like'
+    or o.checkpoint and "a checkpoint: leave that option out"
   if refused then
-    error(("solver.%s learns labels one after the other, and a search judges these without %s: \z
-      give folds = k and score = \"subset_accuracy\", \"hamming\", \"f1_macro\" or the like")
-      :format(solver.name, refused), 0)
+    error(("solver.%s learns labels one after the other, which are judged without %s"):format(
+      solver.name, refused), 0)
   end
 end
 

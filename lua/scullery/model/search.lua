@@ -317,13 +317,15 @@ local function check(self, ds, o)
   if math.type(o.folds) == "integer" and not o.holdout and o.folds > n then
     error(("%d folds of %d rows"):format(o.folds, n), 0)
   end
-  for _, variant in ipairs(self.variants or {}) do
-    multilabel.check_search(variant.pipeline.solver, ds, o)
+  local default = ds.task == "classification" and o.folds ~= "gcv" and "error" or "loss"
+  local variants = self.variants or { { pipeline = self } }
+  for _, variant in ipairs(variants) do
+    if multilabel.apart(variant.pipeline.solver, ds) then default = "subset_accuracy" end
   end
-  multilabel.check_search(self.solver, ds, o)
-  local default = ds.task == "classification" and o.folds ~= "gcv" and "error"
-    or multilabel.apart(self.solver, ds) and "subset_accuracy" or "loss"
   local criterion = criteria.of(o.score or default, ds.task)
+  for _, variant in ipairs(variants) do
+    multilabel.check_judged(variant.pipeline.solver, ds, o, criterion)
+  end
   if criterion.name ~= "loss" and o.folds == "gcv" then
     error("folds = \"gcv\" estimates the squared error: score = \"loss\"", 0)
   end
@@ -334,8 +336,8 @@ local function check(self, ds, o)
   if o.estimate and o.stages == "fold" then
     error(("stages = \"fold\" goes with folds = k, not with \"%s\""):format(o.folds), 0)
   end
-  local from_targets = recipe.learns_from_targets(self)
-  for _, variant in ipairs(self.variants or {}) do
+  local from_targets = false
+  for _, variant in ipairs(variants) do
     from_targets = from_targets or recipe.learns_from_targets(variant.pipeline)
   end
   if o.estimate and from_targets then
