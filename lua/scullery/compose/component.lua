@@ -327,9 +327,9 @@ local function constructor(kind, name)
       end
       -- "auto" leaves the choice to p:fit, as if the option were not given, but where the component
       -- has a rule of its own
-      local key = option.name
-      local chosen = copy[key] == "auto" and component.is_chosen(option, list)
-        and option.words[1] ~= "auto"
+      local key, own = option.name, false
+      for _, word in ipairs(option.words) do own = own or word == "auto" end
+      local chosen = copy[key] == "auto" and component.is_chosen(option, list) and not own
       if chosen then copy[key], auto = nil, key end
     end
     local self = setmetatable({ kind = kind, name = name, given = copy, auto = auto }, Component)
