@@ -26,14 +26,17 @@ local function refuse_other_data(run, record, own)
     data_text(run.about.data)), 0)
 end
 
+-- What the digest of a run is of.
+local function functions_of(run) return run.prepare and "'run' or 'prepare'" or "'run'" end
+
 -- Records of versions without the digest of their function have no field `run`.
 local function refuse_other_function(run, record)
   if run.rerun or not record.run or record.run == run.about.run then return end
   if run.store.latest[record.key] ~= record then return end
-  error(("%s has results of another function 'run' than the script now has: its code, that of a \z
+  error(("%s has results of another function %s than the script now has: its code, that of a \z
     function that it captures, or a number or text that it captures has changed, so that results \z
     would be mixed. rerun = \"changed\" runs these cells again, rerun = \"never\" keeps them; or \z
-    use another name, or remove that folder"):format(run.store.path), 0)
+    use another name, or remove that folder"):format(run.store.path, functions_of(run)), 0)
 end
 
 --- changes.refuse(run): raises an error if a result is of other data or of another function than
@@ -79,8 +82,8 @@ function changes.tell(run)
   end
   local changed = run.rerun and count_changed(run) or 0
   if changed > 0 then
-    running.say(run, "%d %s of another function 'run'; %s", changed,
-      changed == 1 and "cell is" or "cells are",
+    running.say(run, "%d %s of another function %s; %s", changed,
+      changed == 1 and "cell is" or "cells are", functions_of(run),
       run.rerun == "changed" and "they run again" or "they are kept, as rerun = \"never\" says")
   end
 end

@@ -107,7 +107,7 @@ function TestGroups:test_options_that_cannot_be()
   local one = { group = { "T" }, prepare = prepare }
   experiment(one)
   one.prepare = function() return 2 end
-  fails({ "results of another function 'run'" }, experiment, one)
+  fails({ "results of another function 'run' or 'prepare'" }, experiment, one)
 end
 
 -- A script of an experiment of two groups of three cells; it notes its calls in a file.
