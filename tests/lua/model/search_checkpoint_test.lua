@@ -41,8 +41,8 @@ file:close()
 local function run(folder, path, last, dtype, kind)
   local out = folder .. "/out"
   os.remove(out)
-  local line = ("SCULLERY_THREADS=1 %s %s %s %d %s %s %s"):format(quote(support.binary), quote(folder .. "/s.lua"),
-    quote(path), last, quote(out), dtype, kind)
+  local line = ("SCULLERY_THREADS=1 %s %s %s %d %s %s %s"):format(quote(support.binary),
+    quote(folder .. "/s.lua"), quote(path), last, quote(out), dtype, kind)
   local status, _, said = support.shell(line)
   local file = io.open(out, "rb")
   if not file then
