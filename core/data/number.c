@@ -217,3 +217,9 @@ size_t scl_write_integer(int64_t value, char *to) {
   *to = '-';
   return negative + write_digits(negative ? 0 - (uint64_t)value : (uint64_t)value, to + negative);
 }
+
+size_t scl_write_number(double value, char text[32]) {
+  const bool whole =
+      fabs(value) < 0x1p53 && value == floor(value) && !(value == 0 && signbit(value));
+  return whole ? scl_write_integer((int64_t)value, text) : scl_format_number(value, false, text);
+}

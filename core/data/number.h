@@ -22,6 +22,8 @@ bool scl_parse_loose_number(const char *text, size_t length, double *out);
  * number. Returns its length. */
 size_t scl_format_number(double value, bool float32, char text[32]);
 
+/* The same of a double, but whole numbers below 2^53 have no exponent. No 0 byte follows. */
+size_t scl_write_number(double value, char text[32]);
 /* The decimal of a whole number; returns its length. No 0 byte follows. */
 size_t scl_write_integer(int64_t value, char *to);
 

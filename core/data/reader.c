@@ -118,8 +118,7 @@ static scl_status add_cell_text(pass *p, size_t j, const scl_column_cells *cells
 
 /* The number as it is, or as a decimal; returns the bytes. */
 static size_t add_number(const pass *p, double value, char *to) {
-  if (!p->packed || !(fabs(value) < 0x1p53)) return scl_format_number(value, false, to);
-  if (!scl_packs(value)) return scl_write_integer((int64_t)value, to);
+  if (!p->packed || !scl_packs(value)) return scl_write_number(value, to);
   scl_pack_number(value, to);
   return SCL_PACKED_BYTES;
 }

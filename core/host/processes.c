@@ -121,8 +121,8 @@ static const char *launcher_variable(void) {
   return NULL;
 }
 
-/* Those that have joined are all that a launcher started, unless it belongs to another MPI: then
- * each process is alone, and the launcher's first one says so. */
+/* Without --processes, those that have joined are all that a launcher started, unless it belongs to
+ * another MPI: then each process is alone, and the launcher's first one says so. */
 static scl_status check_launched(scl_error *error) {
   static const char *const launchers[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                                              {"PMI_SIZE", "PMI_RANK"}};
@@ -278,7 +278,7 @@ int scl_join_processes(const scl_process_options *options) {
   if (status == SCL_STATUS_OK) {
     status = scl_processes_join(transport, &error);
     scl_instance_release(transport);
-    if (status == SCL_STATUS_OK) status = check_launched(&error);
+    if (status == SCL_STATUS_OK && options->processes == NULL) status = check_launched(&error);
   }
   if (status != SCL_STATUS_OK) {
     if (scl_processes_rank() == 0) (void)fprintf(stderr, "scullery: %s\n", error.message);

@@ -192,7 +192,7 @@ static bool is_null(const struct ArrowArray *a, int64_t k) {
   return a->null_count != 0 && a->buffers[0] != NULL && !bit(a->buffers[0], a->offset + k);
 }
 
-/* Text k of an array that is sound. False: its length is below 0. */
+/* Text k of an array that is sound. False: its places are none, or it has no bytes. */
 static bool text_at(const struct ArrowArray *a, const char *format, int64_t k, const char **text,
                     size_t *length) {
   k += a->offset;
@@ -205,18 +205,20 @@ static bool text_at(const struct ArrowArray *a, const char *format, int64_t k, c
     *length = (size_t)size;
     *text = view + 4;
     if (size <= 12) return size >= 0;
-    *text = buffer >= 0 && buffer < a->n_buffers - 3 ? (const char *)a->buffers[2 + buffer] + offset
-                                                     : NULL;
-    return *text != NULL && offset >= 0;
+    if (buffer < 0 || buffer >= a->n_buffers - 3 || offset < 0) return false;
+    *text = (const char *)a->buffers[2 + buffer];
+    if (*text != NULL) *text += offset;
+    return *text != NULL;
   }
   const bool large = *format == 'U';
   const int64_t from =
       large ? ((const int64_t *)a->buffers[1])[k] : ((const int32_t *)a->buffers[1])[k];
   const int64_t to =
       large ? ((const int64_t *)a->buffers[1])[k + 1] : ((const int32_t *)a->buffers[1])[k + 1];
+  if (from < 0 || to < from || (to > from && a->buffers[2] == NULL)) return false;
   *length = (size_t)(to - from);
-  *text = (const char *)a->buffers[2] + from;
-  return from >= 0 && to >= from;
+  if (to > from) *text = (const char *)a->buffers[2] + from;
+  return true;
 }
 
 static bool texts_are_sound(const struct ArrowArray *a, const char *format) {

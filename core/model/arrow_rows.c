@@ -34,6 +34,15 @@ static bool is_of(const arrow_column *c, const char *name, const char **rest, si
   return name[length] == '_' && *end == 0 && k >= 1 && k <= c->width;
 }
 
+/* Whether all numbers of a column are wanted, or any of its texts. */
+static bool is_wanted(const arrow_column *c) {
+  const size_t places = places_of(c);
+  size_t wanted = 0;
+  for (size_t k = 0; k < places; k++)
+    wanted += c->to[k] != ARROW_NOWHERE;
+  return c->text != NULL ? wanted > 0 : wanted == places;
+}
+
 /* Gives each wanted column of the rows to the column of the stream with the longest name that fits,
  * and texts their levels. */
 scl_status arrow_find_wanted(arrow_reading *r, scl_error *error) {
@@ -67,13 +76,11 @@ scl_status arrow_find_wanted(arrow_reading *r, scl_error *error) {
     r->moved = r->moved || found->first + place != w;
   }
   for (size_t j = 0; j < r->count; j++)
-    for (size_t k = 0, any = 0; k < places_of(&r->columns[j]) || any == 0; k++) {
-      if (k == places_of(&r->columns[j]))
-        return scl_fail(error, SCL_STATUS_BAD_DATA,
-                        "column '%s' of the Arrow stream is not among the %zu that are wanted",
-                        r->columns[j].name, r->n_wanted);
-      any += r->columns[j].to[k] != ARROW_NOWHERE;
-    }
+    if (!is_wanted(&r->columns[j]))
+      return scl_fail(error, SCL_STATUS_BAD_DATA,
+                      "column '%s' of the Arrow stream is not among the %zu that are wanted%s",
+                      r->columns[j].name, r->n_wanted,
+                      r->columns[j].is_list ? ", with all numbers of its lists" : "");
   return SCL_STATUS_OK;
 }
 

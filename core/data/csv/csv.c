@@ -65,7 +65,7 @@ bool csv_next_field(csv_walk *walk, csv_field *field) {
 }
 
 csv_field csv_unpack(const char *at, char scratch[CSV_NUMBER_BYTES]) {
-  const size_t length = scl_format_number(scl_unpack_number(at), false, scratch);
+  const size_t length = scl_write_number(scl_unpack_number(at), scratch);
   return (csv_field){.text = scratch, .length = length, .quoted = true};
 }
 

@@ -76,8 +76,7 @@ static bool any_number(const csv_schema *schema, const char *at, const char *end
   csv_walk walk = csv_walk_line(at, end, schema->separator);
   for (csv_field field; csv_next_field(&walk, &field);)
     if (!csv_is_missing(&schema->missing, field) &&
-        (scl_parse_number(field.text, field.length, &number) ||
-         (schema->packed && *field.text == SCL_PACKED)))
+        scl_parse_number(field.text, field.length, &number))
       return true;
   return false;
 }
@@ -133,6 +132,8 @@ scl_status csv_look(csv_schema *schema, const char *text, const char *end, scl_e
   const scl_csv_options *o = schema->options;
   if (o->header != SCL_AUTO) {
     schema->header = o->header == SCL_YES;
+  } else if (schema->packed) { /* rows of a reader come after the names of its columns */
+    schema->header = true;
   } else if (o->like == NULL || o->like->by_place) {
     schema->header = first_line_is_header(schema, text, end);
   } else {

@@ -35,14 +35,17 @@ void csv_ids_close(csv_ids *ids) {
   ids->rows = 0;
 }
 
-/* New buffers for the ids of the next chunks: their texts are never longer than the chunks. */
+/* New buffers for the ids of the next chunks. A field is no longer than its text, but for packed
+ * numbers, whose decimals are longer. */
 static scl_status make_room(csv_ids *ids, const csv_lines *l, scl_error *error) {
+  enum { LONGER = CSV_NUMBER_BYTES / SCL_PACKED_BYTES + 1 };
+  const size_t room = l->used * (l->packed ? LONGER : 1) + 1;
   csv_ids_close(ids);
-  ids->texts = scl_allocate(l->used + 1); /* a field is no longer than its text */
+  ids->texts = scl_allocate(room);
   ids->ends = scl_allocate_array(csv_lines_rows(l) + 1, sizeof *ids->ends);
   return ids->texts != NULL && ids->ends != NULL
              ? SCL_STATUS_OK
-             : scl_fail_memory(error, l->used, "the texts of the id column");
+             : scl_fail_memory(error, room, "the texts of the id column");
 }
 
 /* Reads the fields of a line up to the id and appends its text. */
@@ -53,7 +56,8 @@ static void take_id(csv_ids *ids, const char *at, const char *end, const csv_sch
   csv_field field = {0};
   for (size_t j = 0; j <= ids->column; j++, at = stop + 1)
     field = csv_read_field(at, end, separator, &stop);
-  if (schema->packed && *field.text == SCL_PACKED) field = csv_unpack(field.text, number);
+  if (schema->packed && !field.quoted && *field.text == SCL_PACKED)
+    field = csv_unpack(field.text, number);
   field = csv_unescape(field, ids->texts + from);
   ids->ends[ids->rows++] = from + field.length;
 }

@@ -114,7 +114,7 @@ scl_status scl_file_read(const scl_file *file, void *to, size_t size, size_t *go
   scl_status status = SCL_STATUS_OK;
   if (scl_processes_rank() == 0) status = read_own(file, to, size, got, error);
   int64_t count = (int64_t)*got;
-  SCL_TRY(scl_processes_meet(status, error, "the reading of %s", file->path));
+  SCL_TRY(scl_processes_meet(status, error, "the reading of %zu bytes of %s", size, file->path));
   SCL_TRY(scl_processes_broadcast(0, &count, sizeof count, error));
   *got = (size_t)count;
   return count == 0 ? SCL_STATUS_OK : scl_processes_broadcast(0, to, *got, error);

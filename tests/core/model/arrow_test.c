@@ -186,6 +186,13 @@ static void lists(void) {
     scl_arrow_free(rows);
     expect(s.released_batches == batches);
   }
+  const char *const names[] = {"v_1", "v_2"}; /* of three */
+  source s = {.formats = {"+w:3"}, .names = {"v"}, .columns = 1, .batches = 1, .lengths = {2}};
+  put_list(&s, 0, 0, 2, 3, values);
+  scl_arrow_rows *rows;
+  scl_error error;
+  expect(read_source_as(&s, names, 2, &rows, &error) == SCL_STATUS_BAD_DATA);
+  expect(strstr(error.message, "the 2 that are wanted, with all numbers of its lists") != NULL);
 }
 
 static void expect_rows(const scl_arrow_rows *rows, size_t columns, const char *const *names,
@@ -271,6 +278,8 @@ static void refusals(void) {
   static const int64_t large[] = {1, 9007199254740993};
   static const double values[] = {1, 2};
   static const uint8_t nulls[] = {0x01};
+  static const int32_t ends[] = {0, 1, 3}, back[] = {0, 2, 1};
+  static const int8_t beyond[] = {1, 2}, below[] = {-1, 0};
   const source plain = {
       .formats = {"g"}, .names = {"x"}, .columns = 1, .batches = 1, .lengths = {2}};
   source s = plain;
@@ -283,6 +292,20 @@ static void refusals(void) {
   s.formats[0] = "u";
   put(&s, 0, 0, 2, 0, NULL, values); /* two buffers */
   refuses(&s, "does not have the arrays");
+  for (int i = 0; i < 4; i++) { /* ends that descend; no bytes; codes of no text */
+    s = plain;
+    put(&s, 0, 1, 2, 0, NULL, i == 0 ? back : ends);
+    s.buffers[0][1][2] = i == 1 ? NULL : "abc";
+    s.arrays[0][1].n_buffers = 3;
+    s.formats[0] = i < 2 ? "u" : "c";
+    s.words[0] = i < 2 ? NULL : "u";
+    if (i > 1) put(&s, 0, 0, 2, 0, NULL, i == 2 ? beyond : below);
+    s.items[0][0] = s.arrays[0][1];
+    if (i > 1) s.arrays[0][0].dictionary = &s.items[0][0];
+    if (i < 2) s.array_list[0][0] = &s.items[0][0];
+    refuses(&s, i == 1 || i == 3 ? "row 1, column 'x' of the Arrow stream: it has no text"
+                                 : "row 2, column 'x' of the Arrow stream: it has no text");
+  }
   s = plain;
   s.formats[0] = "+w:0";
   refuses(&s, "column 'x'");

@@ -458,6 +458,10 @@ function TestBadOptions()
     local _, out = support.shell(alone .. " " .. support.quote(support.binary) .. " -e 'print(1)'")
     lu.assertEquals(out, "1\n")
   end
+  -- the command starts its own
+  local _, out = support.shell("PMI_SIZE=3 " .. support.quote(support.binary) ..
+    " --processes 2 -e 'print(1)'")
+  lu.assertEquals(out, "1\n")
 end
 
 -- What follows the script's name belongs to it; the command says that it does not take it.

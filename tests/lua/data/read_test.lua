@@ -148,6 +148,7 @@ function TestNumbersAreThoseOfText()
     function() return ("%.17g"):format(random() * 10.0 ^ random(-310, 15)) end,
     function() return ("%d"):format(random(-1100, 1100)) end,
     function() return ("%d"):format(random(-1, 1) * ((1 << random(20, 53)) + random(-1, 1))) end,
+    function() return ("%d"):format(random(10 ^ 14, 9 * 10 ^ 14) * 10) end,
     function() return ("%.2f"):format(random(-3, 3) / 4) end,
     function() return "-0.0" end,
   }
@@ -185,6 +186,35 @@ function TestNumbersAreThoseOfText()
     lu.assertNotNil(handle)
   end
   os.remove(path)
+end
+
+-- Ids are the decimals of numbers, however long, and texts with any first byte.
+function TestIdsAndNames()
+  need_sqlite()
+  local function open(query)
+    return core.reader_file(core.instance("reader", "sqlite", { query = query }), database)
+  end
+  local function ids(rows)
+    local like = sc.data.read(database, { query = "select 1 as x", target = false, quiet = true })
+    local handle, name = open("select k, 1 as x from " .. rows)
+    local blocks, list = core.csv_blocks(name, { like = like.schema }, "k"), {}
+    for _, more in core.next_rows, blocks, true do table.move(more, 1, #more, #list + 1, list) end
+    lu.assertNotNil(handle)
+    return list
+  end
+  local long = ids [[(with recursive r(i) as (select 1 union all select i + 1 from r where i < 9000)
+    select -i / 7.0 * 1e-9 as k from r)]]
+  lu.assertEquals(#long, 9000)
+  for i, text in ipairs(long) do lu.assertEquals(tonumber(text), -i / 7.0 * 1e-9) end
+  lu.assertEquals(ids [[(select 1000000000000000 as k union all select 1e15 union all
+    select char(1) || 'a' union all select 0.5 union all select 7)]],
+    { "1000000000000000", "1000000000000000", "\1a", "0.5", "7" })
+  -- names that are numbers are names
+  local handle, name = open 'select 1.5 as "0", 2.5 as "1"'
+  local X = core.next_rows(core.csv_blocks(name, { like = { format = "csv", header = false,
+    by_place = true, columns = { { name = "a", kind = "number" }, { name = "b", kind = "number" } },
+    cols = 2, missing = core.csv_missing(), missing_values = "error" } }))
+  lu.assertEquals({ X:totable(), handle ~= nil }, { { { 1.5, 2.5 } }, true })
 end
 
 -- Files with bytes that are cut off or changed give a data set or a sentence.
