@@ -6,23 +6,13 @@
  * for additive kernel SVMs). */
 #include "shared/column_kernel.h"
 
-static double argument(const void *self, double x) {
-  (void)self;
-  return x;
-}
-
-static void gather(double x, size_t count, const double *y, double *out) {
-  for (size_t j = 0; j < count; j++)
-    out[j] += x < y[j] ? x : y[j];
-}
-
 static void terms(const void *self, double x, size_t count, const double *y, double *out) {
   (void)self;
   for (size_t j = 0; j < count; j++)
     out[j] = x < y[j] ? x : y[j];
 }
 
-COLUMN_FORM(0)
+COLUMN_SLOTS(column_minima)
 
 const scl_plugin scullery_plugin = {
     .name = "intersection",

@@ -7,18 +7,6 @@
  * rows of zeros have K = 1. */
 #include "shared/column_kernel.h"
 
-static double argument(const void *self, double x) {
-  (void)self;
-  return x;
-}
-
-static void gather(double x, size_t count, const double *y, double *out) {
-  for (size_t j = 0; j < count; j++)
-    out[j] += x < y[j] ? x : y[j];
-}
-
-static const column_kernel minima = {.start = 0, .argument = argument, .gather = gather};
-
 /* As sum_j max(x_j, y_j) is the sum of both rows less that of the minima. Sums in one order: that of
  * the minima is at most that of either row. Halves: the sum of two rows may be past the largest
  * number. */
@@ -35,9 +23,9 @@ static scl_status gram(const void *self, const scl_const_parameters *u,
   if (x == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for sums of %zu rows",
                       u->count + v->count);
-  scl_status status = column_diagonal(&minima, self, u, x, error);
-  if (status == SCL_STATUS_OK) status = column_diagonal(&minima, self, v, y, error);
-  if (status == SCL_STATUS_OK) status = column_gram(&minima, self, u, v, out, stride, error);
+  scl_status status = column_diagonal(&column_minima, self, u, x, error);
+  if (status == SCL_STATUS_OK) status = column_diagonal(&column_minima, self, v, y, error);
+  if (status == SCL_STATUS_OK) status = column_gram(&column_minima, self, u, v, out, stride, error);
   if (status != SCL_STATUS_OK) return status;
   for (size_t i = 0; i < u->count; i++)
     for (size_t j = 0; j < v->count; j++) {

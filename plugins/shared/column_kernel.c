@@ -1,5 +1,5 @@
 /* Gram matrix and diagonal of a kernel that gathers one number per column (chi_square,
- * skewed_chi_square). */
+ * intersection, min_max, skewed_chi_square). */
 #include "shared/column_kernel.h"
 
 /* The arguments of row i of p, `step` apart in the output. */
@@ -62,3 +62,15 @@ scl_status column_diagonal(const column_kernel *kernel, const void *self,
   }
   return SCL_STATUS_OK;
 }
+
+static double column_itself(const void *self, double x) {
+  (void)self;
+  return x;
+}
+
+static void column_add_minima(double x, size_t count, const double *y, double *out) {
+  for (size_t j = 0; j < count; j++)
+    out[j] += x < y[j] ? x : y[j];
+}
+
+const column_kernel column_minima = {.argument = column_itself, .gather = column_add_minima};

@@ -16,6 +16,9 @@ typedef struct column_kernel {
   void (*gather)(double x, size_t count, const double *y, double *out);
 } column_kernel;
 
+/* sum_j min(x_j, y_j). */
+extern const column_kernel column_minima;
+
 scl_status column_gram(const column_kernel *kernel, const void *self, const scl_const_parameters *u,
                        const scl_const_parameters *v, double *out, ptrdiff_t stride,
                        scl_error *error);
@@ -23,10 +26,12 @@ scl_status column_gram(const column_kernel *kernel, const void *self, const scl_
 scl_status column_diagonal(const column_kernel *kernel, const void *self,
                            const scl_const_parameters *u, double *out, scl_error *error);
 
-/* `gram` and `diagonal` of the kernel with this start and its functions `argument` and `gather`;
- * the kernel by these. */
+/* `gram` and `diagonal` of the kernel with this start and its functions `argument` and `gather`, or
+ * of that column_kernel; the kernel by these. */
 #define COLUMN_FORM(start_)                                                                        \
   static const column_kernel form = {.start = start_, .argument = argument, .gather = gather};     \
+  COLUMN_SLOTS(form)
+#define COLUMN_SLOTS(form)                                                                         \
   static scl_status gram(const void *self, const scl_const_parameters *u,                          \
                          const scl_const_parameters *v, double *out, ptrdiff_t stride,             \
                          scl_error *error) {                                                       \
