@@ -37,11 +37,21 @@ add_custom_command(OUTPUT ${MADE}/scullery.1 DEPENDS scullery core ${PLUGIN_TARG
   COMMENT "Making the reference and the manual page" VERBATIM)
 add_custom_target(reference_pages ALL DEPENDS ${MADE}/scullery.1)
 
+# Modules of the library as bytecode. Without this file, all are compiled when they are loaded.
+set(BYTECODE ${CMAKE_BINARY_DIR}/share/lua/5.4/scullery.luac)
+file(GLOB_RECURSE MODULES CONFIGURE_DEPENDS lua/scullery/*.lua)
+add_custom_command(OUTPUT ${BYTECODE} DEPENDS scullery scripts/bytecode.lua ${MODULES}
+  COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:scullery> ${CMAKE_SOURCE_DIR}/scripts/bytecode.lua
+    ${CMAKE_BINARY_DIR}/share/lua/5.4 || ${CMAKE_COMMAND} -E echo "The bytecode was not made."
+  COMMENT "Making bytecode of the Lua modules" VERBATIM)
+add_custom_target(bytecode ALL DEPENDS ${BYTECODE})
+
 configure_file(cmake/record_folders.cmake.in record_folders.cmake @ONLY)
 install(SCRIPT ${CMAKE_BINARY_DIR}/record_folders.cmake)
 install(TARGETS scullery libscullery libscullery_fit plugin_headers EXPORT SculleryTargets)
 install(TARGETS core checker DESTINATION ${SCULLERY_LUA_MODULES}/scullery)
 install(DIRECTORY lua/scullery DESTINATION ${SCULLERY_LUA_FILES} PATTERN "*.swp" EXCLUDE)
+install(FILES ${BYTECODE} DESTINATION ${SCULLERY_LUA_FILES} OPTIONAL)
 install(DIRECTORY checker/lua/ DESTINATION ${SCULLERY_LUA_FILES}/scullery_checker PATTERN "*.swp" EXCLUDE)
 install(DIRECTORY scripts/jupyter DESTINATION share/scullery FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY scripts/python DESTINATION share/scullery FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)

@@ -4,6 +4,7 @@
 #include "algebra/blas.h"
 #include "base/environment.h"
 #include "lua/glue.h"
+#include "text/terms.h"
 #include <commit.h> /* made by the build: cmake/commit.cmake */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -21,6 +22,14 @@ static int share_functions(lua_State *L) {
   return 0;
 }
 
+/* core.hash(text) -> a hash of 32 bits */
+static int hash(lua_State *L) {
+  size_t length;
+  const char *text = luaL_checklstring(L, 1, &length);
+  lua_pushinteger(L, scl_hash_text(text, length));
+  return 1;
+}
+
 #define OPEN_FILE(name) scl_lua_open_##name(L);
 
 /* Called by require. Raises an error if an environment variable has an invalid value
@@ -32,8 +41,7 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   SCL_LUA_TRY(L, scl_blas_start(&error));
   lua_newtable(L);
   SCL_LUA_FILES(OPEN_FILE)
-  lua_pushcfunction(L, share_functions);
-  lua_setfield(L, -2, "share_functions");
+  SCL_LUA_FUNCTIONS(L, {"share_functions", share_functions}, {"hash", hash});
   scl_lua_set_text(L, "version", SCULLERY_VERSION);
   scl_lua_set_text(L, "commit", SCULLERY_COMMIT);
   return 1;

@@ -1,5 +1,6 @@
 --- Scullery: learning with random features. local sc = require "scullery"; help(sc) at the prompt.
 local core = require "scullery.core"
+require "scullery.base.bytecode" -- first: it loads the modules below
 local component = require "scullery.compose.component"
 local define = require "scullery.compose.define"
 local fault = require "scullery.base.fault"

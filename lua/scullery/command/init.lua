@@ -1,5 +1,6 @@
 --- The subcommands: scullery plugin | data | predict | sums | merge | update | forget | bench |
 --- experiment | notebook. The command loads this module only when one is used.
+require "scullery.base.bytecode" -- first: it loads the modules below
 local parsing = require "scullery.command.parsing"
 local say = require "scullery.base.say"
 
