@@ -57,15 +57,8 @@ local rows_of_sets = {
 -- ---------------------------------------------------------------- Friedman's function
 
 local function friedman(n, seed)
-  local X, noise = sc.rand{ n, 50, seed = seed }, sc.randn{ n, 1, seed = seed + 1000 }
-  local truth = {}
-  for i = 1, n do
-    local x = X:row(i):totable()[1]
-    truth[i] = { 10 * math.sin(math.pi * x[1] * x[2]) + 20 * (x[3] - 0.5) ^ 2 + 10 * x[4]
-      + 5 * x[5] }
-  end
-  truth = sc.matrix(truth)
-  return X, truth, truth + noise
+  local ds = sc.data.friedman1{ rows = n, cols = 50, noise = 0, seed = seed }
+  return ds.X, ds.y, ds.y + sc.randn{ n, 1, seed = seed + 1000 }
 end
 
 local function distance(p, X, truth)

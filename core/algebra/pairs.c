@@ -4,6 +4,7 @@
 #include "algebra/pairs.h"
 
 #include "algebra/row_products.h"
+#include "base/interrupt.h"
 #include "base/loops.h"
 #include <math.h>
 #include <string.h>
@@ -406,4 +407,58 @@ scl_status scl_pairs_diagonal(const scl_pair_kernel *kernel, const scl_const_par
   scl_release(rows.memory);
   pairs_finish(kernel, u->dim, u->count, out);
   return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ distances of the rows of matrices */
+
+static void take_roots(const void *self, const scl_pair_row *row, double *numbers) {
+  (void)self;
+  for (size_t j = 0; j < row->count; j++)
+    numbers[j] = sqrt(numbers[j]);
+}
+
+/* Rows of float64 as parameters. */
+static scl_const_parameters rows_of(const scl_matrix *x) {
+  return (scl_const_parameters){.head = SCL_HEAD(scl_const_parameters),
+                                .count = x->rows,
+                                .dim = x->cols,
+                                .reals = x->cols,
+                                .weights = x->data,
+                                .stride = x->row_stride};
+}
+
+/* Some rows at a time, so that Ctrl-C is heeded. Alone: of x and itself, j < i is also i < j. */
+static scl_status distances_of_rows(const scl_matrix *x, const scl_matrix *y, bool alone,
+                                    const scl_matrix *out, scl_error *error) {
+  enum { ROWS = 256 };
+  const scl_kernel euclidean = {.pair = SCL_PAIR_SQUARED_DISTANCE, .finish = take_roots};
+  const scl_pair_kernel kernel = {&euclidean, NULL, 1};
+  scl_const_parameters u = rows_of(x), v = rows_of(y);
+  for (size_t first = 0; first < x->rows && y->rows > 0; first += ROWS) {
+    u.count = scl_min(ROWS, x->rows - first);
+    u.weights = scl_matrix_row(x, first);
+    if (alone) v.count = first + u.count;
+    SCL_TRY(scl_interrupt_check(error));
+    SCL_TRY(scl_pairs_gram(&kernel, &u, &v, scl_matrix_row(out, first), out->row_stride, error));
+  }
+  for (size_t i = 0; alone && i < x->rows; i++)
+    for (size_t j = i + 1; j < x->rows; j++)
+      scl_matrix_row(out, i)[j] = scl_matrix_row(out, j)[i];
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_matrix_distances(const scl_matrix *x, const scl_matrix *y, const scl_matrix *out,
+                                scl_error *error) {
+  if (x->cols != y->cols)
+    return scl_fail(error, SCL_STATUS_BAD_SHAPE, "distances: rows of %zu and of %zu numbers",
+                    x->cols, y->cols);
+  scl_matrix left, right;
+  SCL_TRY(scl_matrix_copy(x, SCL_DTYPE_FLOAT64, &left, error));
+  scl_status status = scl_matrix_copy(y, SCL_DTYPE_FLOAT64, &right, error);
+  if (status == SCL_STATUS_OK) {
+    status = distances_of_rows(&left, &right, x == y, out, error);
+    scl_matrix_release(&right);
+  }
+  scl_matrix_release(&left);
+  return status;
 }

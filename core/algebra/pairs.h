@@ -3,6 +3,7 @@
 #ifndef SCULLERY_PAIRS_H
 #define SCULLERY_PAIRS_H
 
+#include "algebra/matrix.h"
 #include "base/memory.h"
 
 /* A kernel in the simple form: its table, its instance, and the result of its slot `scale`. */
@@ -19,5 +20,11 @@ scl_status scl_pairs_gram(const scl_pair_kernel *kernel, const scl_const_paramet
                           scl_error *error);
 scl_status scl_pairs_diagonal(const scl_pair_kernel *kernel, const scl_const_parameters *u,
                               double *out, scl_error *error);
+
+/* out = ||x_i - y_j||, row-major float64, of the rows of two matrices with as many columns, none of
+ * whose sides exceeds INT32_MAX. Of one with itself the result is symmetric to the last bit.
+ * SCL_STATUS_CANCELLED after Ctrl-C. */
+scl_status scl_matrix_distances(const scl_matrix *x, const scl_matrix *y, const scl_matrix *out,
+                                scl_error *error);
 
 #endif

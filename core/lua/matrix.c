@@ -220,10 +220,8 @@ static int index(lua_State *L) {
   }
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row");
-  if (a->cols == 1)
-    lua_pushnumber(L, scl_matrix_get(a, i, 0));
-  else
-    push_view(L, a, i, 1, 0, a->cols);
+  if (a->cols == 1) return scl_lua_give_number(L, scl_matrix_get(a, i, 0));
+  push_view(L, a, i, 1, 0, a->cols);
   return 1;
 }
 
@@ -236,9 +234,8 @@ static const scl_matrix *row_from_list(lua_State *L, int place, size_t i, size_t
   scl_matrix *row = scl_lua_make_matrix(L, 1, cols, SCL_DTYPE_FLOAT64);
   for (size_t j = 0; j < cols; j++) {
     lua_rawgeti(L, place, (lua_Integer)j + 1);
-    const double value = scl_lua_check_entry(L, -1, "X[i] = list", i, j);
+    scl_matrix_set(row, 0, j, scl_lua_check_entry(L, -1, "X[i] = list", i, j));
     lua_pop(L, 1);
-    scl_matrix_set(row, 0, j, value);
   }
   return row;
 }
@@ -408,11 +405,7 @@ static int save(lua_State *L) {
     format++;
   lua_settop(L, 2);
   if (end == path || format == 3)
-    return luaL_error(
-        L,
-        "matrix:save: \"%s\" is not the name of a .npy, .npz or .csv file: the name says the "
-        "format",
-        path);
+    return luaL_error(L, "matrix:save: \"%s\" names no .npy, .npz or .csv file", path);
   scl_lua_call_writer(L, writers[format], format == 0 ? 0 : format == 1 ? 2 : 1);
   return 0;
 }

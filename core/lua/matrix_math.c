@@ -1,8 +1,9 @@
-/* The Lua matrix: arithmetic, reductions, eigenvalues. Results have the dtype float32 only where
+/* The Lua matrix: arithmetic, reductions, distances, eigenvalues. Results have the dtype float32 only where
  * every matrix that goes in has it. Long work stops at Ctrl-C, and then raises. */
 #include "lua/sparse.h"
 
 #include "algebra/arithmetic.h"
+#include "algebra/pairs.h"
 
 /* ------------------------------------------------------------ number by number */
 
@@ -100,8 +101,7 @@ static int map(lua_State *L) {
   for (size_t i = 0; i < rows; i++)
     for (size_t j = 0; j < cols; j++) {
       lua_pushvalue(L, 2);
-      lua_pushnumber(L, scl_matrix_get(scl_lua_check_matrix(L, 1), i,
-                                       j)); /* checked again: the function may have released it */
+      lua_pushnumber(L, scl_matrix_get(scl_lua_check_matrix(L, 1), i, j));
       lua_call(L, 1, 1);
       const double value = lua_tonumber(L, -1);
       if (lua_type(L, -1) != LUA_TNUMBER)
@@ -184,6 +184,17 @@ static int dot(lua_State *L) {
   return 1;
 }
 
+/* X:distances([Y]) -> ||x_i - y_j||, n x m */
+static int distances(lua_State *L) {
+  const scl_matrix *a = scl_lua_check_matrix(L, 1);
+  const scl_matrix *b = lua_isnoneornil(L, 2) ? a : scl_lua_check_matrix(L, 2);
+  const scl_matrix *out = scl_lua_make_matrix(L, a->rows, b->rows, SCL_DTYPE_FLOAT64);
+  scl_lua_check_held(L, a);
+  scl_lua_check_held(L, b);
+  SCL_LUA_TRY(L, scl_matrix_distances(a, b, out, &error));
+  return 1;
+}
+
 /* ------------------------------------------------------------ eigenvalues (LAPACK) */
 
 /* A:eigvals() -> the eigenvalues of a square matrix: n x 1, or n x 2 (real and imaginary parts)
@@ -220,7 +231,7 @@ void scl_lua_add_matrix_math(lua_State *L, int methods, int metatable) {
   SCL_LUA_FUNCTIONS(L, {"mul", multiply_elements}, {"div", divide_elements}, {"map", map},
                     {"abs", absolute}, {"sum", sum}, {"mean", mean}, {"std", standard_deviation},
                     {"min", least}, {"max", most}, {"argmax", argmax}, {"norm", norm}, {"dot", dot},
-                    {"eigvals", eigvals});
+                    {"distances", distances}, {"eigvals", eigvals});
   lua_pushvalue(L, metatable);
   SCL_LUA_FUNCTIONS(L, {"__add", add}, {"__sub", subtract}, {"__mul", product}, {"__div", divide},
                     {"__unm", negate});

@@ -18,22 +18,20 @@ local function circle(angles)
   return sc.matrix(rows)
 end
 
--- Of all pairs i > j from K(x, x), K(z, z) and K(x, z): ||Phi(x) - Phi(z)||.
-local function distances(K)
+-- The numbers of all pairs i > j.
+local function pairs_of(D)
   local list = {}
-  for i = 1, K:rows() do
-    for j = 1, i - 1 do
-      list[#list + 1] = math.sqrt(math.max(K:get(i, i) + K:get(j, j) - 2 * K:get(i, j), 0))
-    end
+  for i = 1, D:rows() do
+    for j = 1, i - 1 do list[#list + 1] = D:get(i, j) end
   end
   return list
 end
 
-local function rms(list, other)
-  local sum = 0
-  for i, value in ipairs(list) do sum = sum + (value - other[i]) ^ 2 end
-  return math.sqrt(sum / #list)
+-- The distances by a kernel, which is the same for all points of the circle and themselves.
+local function by_kernel(K)
+  return pairs_of((2 * K:get(1, 1) - 2 * K):map(function(v) return math.sqrt(math.max(v, 0)) end))
 end
+local function rms(list, other) return math.sqrt(sc.metrics.mse(list, other)) end
 
 -- Every `step`-th pair, as points of a picture.
 local function thinned(x, y, step, label)
@@ -47,7 +45,7 @@ end
 
 local n = args.quick and 30 or 100
 local X = circle((sc.rand{ n, 1, seed = 1 } * (2 * math.pi)):t():totable()[1])
-local before, order = distances(X * X:t()), sc.range(1, n * (n - 1) // 2)
+local before, order = pairs_of(X:distances()), sc.range(1, n * (n - 1) // 2)
 table.sort(order, function(a, b) return before[a] < before[b] end)
 
 local panels, found = {}, { columns = { "q", "at 50 %", "75 %", "90 %", "rms error of the points",
@@ -57,9 +55,9 @@ for k, q in ipairs{ 8, 32 } do
   local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
     phi = sc.nonlinearity.maxout{ q = q } }
   local K = inst:kernel(X, X)
-  local after = distances(inst:features{ T = args.features, seed = 1 }:fit(X):kernel(X, X))
-  local exact, norm = distances(K), K:get(1, 1)
-  local theorem = distances(inst:collision(X, X):mul(X * X:t()) * norm)
+  local map = inst:features{ T = args.features, seed = 1 }:fit(X)
+  local after, exact = pairs_of(map:transform(X):distances()), by_kernel(K)
+  local theorem = by_kernel(inst:collision(X, X):mul(X * X:t()) * K:get(1, 1))
   local row = { q }
   for s, share in ipairs{ 0.5, 0.75, 0.9 } do
     for _, i in ipairs(order) do

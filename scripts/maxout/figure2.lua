@@ -37,15 +37,14 @@ end
 -- From point to point, always to the nearest one not yet seen, from the start that makes the
 -- shortest way; the rank correlation of 1 .. n with the places along it.
 local function rank_correlation(Z)
-  local shortest, best = math.huge, nil
+  local shortest, best, D = math.huge, nil, Z:distances()
   for start = 1, n do
     local left, at, length, order = sc.range(1, n), start, 0, {}
     while true do
       left[at], order[#order + 1] = nil, at
       local nearest, to = math.huge, nil
       for j in pairs(left) do
-        local gap = (Z[j] - Z[at]):norm()
-        if gap < nearest then nearest, to = gap, j end
+        if D:get(at, j) < nearest then nearest, to = D:get(at, j), j end
       end
       if not to then break end
       at, length = to, length + nearest

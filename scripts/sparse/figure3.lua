@@ -20,20 +20,12 @@ local args = sc.arguments{ quick = false, seeds = 8, out = "out" }
 local n_all, l, m, noise, alpha = 4000, 16, args.quick and 200 or 1200, 0.05, 0.05
 local sizes = args.quick and { 100, 150 } or { 100, 150, 200, 250, 300, 350, 400, 500, 700, 1000 }
 local degrees, forms = { 1, 3, 10, 16 }, { "standardised", "plain" }
-local slopes = sc.matrix{ -0.53926, -1.15441, -0.29942, 2.36166, 1.75824, -0.96256, 0.02302,
+local slopes = { -0.53926, -1.15441, -0.29942, 2.36166, 1.75824, -0.96256, 0.02302,
   -0.20230, -0.23697, -0.61731, -0.27449, 0.92285, -0.93457, -0.35447, 0.33233, -0.41543 }
-local X = sc.rand{ n_all, l, seed = 1 }
-
--- The rows and their targets: a linear term, and one product, whose sign is that of the code.
-local function data()
-  local linear, product = X * slopes, sc.ones(n_all, 1)
-  for _, column in ipairs{ 15, 7, 3, 13, 8, 15 } do product = product:mul(X:column(column)) end
-  local norm = math.sqrt(alpha ^ 2 + (1 - alpha) ^ 2)
-  local y = linear * ((1 - alpha) / norm / linear:std())
-    - product * (alpha / norm / product:std()) + noise * sc.randn{ n_all, 1, seed = 2 }
-  return sc.dataset{ X = X, y = y, task = "regression" }
-end
-local ds = data()
+local products = { { 15, 7, 3, 13, 8, 15, weight = -1 } } -- the sign is that of the code
+local polynomial = sc.data.sparse_polynomial
+local ds = polynomial{ rows = n_all, cols = l, linear = slopes, products = products, alpha = alpha,
+  noise = noise, seed = 1 }
 local exp = sc.experiment{
   name = "sparse_figure3", args = args,
   cells = { features = forms, degree = degrees, n = sizes,

@@ -33,19 +33,14 @@ local function spectrum(kernel, rows)
   return list
 end
 
-local function noisy(cell)
-  local function chosen(u) return u < cell.p and 1 or 0 end
-  local spiked = sc.rand{ n, l, seed = 2 * cell.seed }:map(chosen)
-  return X + spiked:mul(cell.sigma * sc.randn{ n, l, seed = 2 * cell.seed + 1 } - X)
-end
-
 local exp = sc.experiment{
   name = "sparse_figure4", args = args,
   cells = { kernel = { "printed", "features" }, p = { 0.01, 0.03, 0.1, 0.3 },
     sigma = { 2, 6, 18, 54 }, seed = sc.range(1, args.quick and 2 or args.seeds) },
   run = function(cell)
     local kernel, result = kernels[cell.kernel], {}
-    local clean, spiked = spectrum(kernel, X), spectrum(kernel, noisy(cell))
+    local noisy = sc.data.spiked(X, { p = cell.p, sigma = cell.sigma, seed = cell.seed })
+    local clean, spiked = spectrum(kernel, X), spectrum(kernel, noisy)
     for _, k in ipairs(ranks) do
       result[("rank %03d"):format(k)] = 10 * math.log(spiked[k] / clean[k], 10)
     end

@@ -39,18 +39,12 @@ local solvers = {
   trimmed = sc.solver.ridge{ lambda = 1e-9 },
   huber = sc.solver.huber{ lambda = 1e-6 },
 }
-local spikes = {
-  normal = function(seed) return sigma * sc.randn{ n, l, seed = seed } end,
-  uniform = function(seed) return sigma * (2 * sc.rand{ n, l, seed = seed } - 1) end,
-}
-
 local function trim(x) return math.abs(x) > 3 and 0 or x end
 
 local function rows(cell, beta, part)
-  local function seed(k) return 100 * cell.seed + 10 * part + k end
-  local X = sc.randn{ n, l, seed = seed(1) }
-  local spiked = sc.rand{ n, l, seed = seed(2) }:map(function(u) return u < p and 1 or 0 end)
-  local W = X + spiked:mul(spikes[cell.spikes](seed(3)) - X)
+  local seed = 100 * cell.seed + 10 * part
+  local X = sc.randn{ n, l, seed = seed + 1 }
+  local W = sc.data.spiked(X, { p = p, sigma = sigma, law = cell.spikes, seed = seed // 2 + 1 })
   return sc.dataset{ X = cell.model == "trimmed" and W:map(trim) or W, y = X * beta }
 end
 

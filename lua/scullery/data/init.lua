@@ -3,6 +3,7 @@ local core = require "scullery.core"
 local csv = require "scullery.data.csv"
 local dataset = require "scullery.data.dataset"
 local files = require "scullery.data.files"
+local generated = require "scullery.data.generated"
 local named = require "scullery.data.named"
 local numbers = require "scullery.data.numbers"
 local options = require "scullery.base.options"
@@ -13,7 +14,8 @@ local warn = require "scullery.base.warn"
 require "scullery.data.parts" -- methods of the class
 
 local data = { csv = csv.whole, csv_blocks = csv.blocks,
-  rotate = require("scullery.data.images").rotate }
+  rotate = require("scullery.data.images").rotate, friedman1 = generated.friedman1,
+  sparse_polynomial = generated.sparse_polynomial, spiked = generated.spiked }
 
 data.read = any.read
 for _, part in ipairs{ numbers, named } do

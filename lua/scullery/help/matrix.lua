@@ -110,6 +110,10 @@ X:sum. Without an axis, positions are counted row by row. A NaN is never the lar
 comes first.]=]
 help["matrix:norm"] = [=[
 X:norm(): the Frobenius norm, computed so that squares do not overflow.]=]
+help["matrix:distances"] = [=[
+X:distances([Y]): the Euclidean distances between the rows of X and those of Y (by default X), one
+row for each row of X, in float64. From products of rows, but term by term where those cancel, so
+that nearly equal rows have theirs to full accuracy; inf where the square is above 1e308.]=]
 help["matrix:eigvals"] = [=[
 X:eigvals(): the eigenvalues of a square matrix, by LAPACK. Of a matrix that is symmetric to the
 last bit: n x 1, ascending. Of others: n x 1 if all are real, else n x 2 with real and imaginary

@@ -1,6 +1,6 @@
 --- The Lua matrix: shapes, views, arithmetic, reductions, and what a user can type wrong.
 -- luacheck: globals TestMaking TestRandom TestViews TestArithmetic TestReductions TestEigenvalues
--- TestText TestSafety luacheck: ignore 212/self
+-- TestDistances TestText TestSafety luacheck: ignore 212/self
 local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
@@ -380,6 +380,29 @@ function TestEigenvalues:test_bad_input()
   local X = M { { 1, 2 }, { 0 / 0, 1 } }
   fails("row 2, column 1 is not finite", X.eigvals, X)
   lu.assertEquals(sc.zeros(0, 0):eigvals():rows(), 0)
+end
+
+TestDistances = {}
+
+function TestDistances:test_each_pair_term_by_term()
+  local X, Y = sc.randn { 300, 3, seed = 1 }, sc.randn { 3, 5, seed = 2, dtype = "float32" }:t()
+  local D, E = X:distances(Y), X:distances()
+  for i = 1, 300, 7 do
+    for j = 1, 5 do lu.assertAlmostEquals(D:get(i, j), (X[i] - Y[j]):norm(), 1e-13) end
+    lu.assertAlmostEquals(E:get(i, 290), (X[i] - X[290]):norm(), 1e-13)
+    lu.assertEquals(E:get(i, i), 0)
+  end
+  lu.assertEquals({ D:rows(), D:cols(), D:dtype(), E == E:t() }, { 300, 5, "float64", true })
+end
+
+function TestDistances:test_nearly_equal_rows_no_columns_and_no_rows()
+  local near = M({ { 1e8, 0 }, { 1e8, 1e-6 } }):distances()
+  lu.assertEquals(near:get(1, 2), 1e-6)
+  lu.assertEquals(sc.zeros(2, 0):distances():totable(), { { 0, 0 }, { 0, 0 } })
+  lu.assertEquals(#sc.zeros(0, 3):distances(), 0)
+  lu.assertEquals(sc.ones(4, 3):distances(sc.zeros(0, 3)):cols(), 0)
+  fails("rows of 3 and of 2 numbers", sc.ones(1, 3).distances, sc.ones(1, 3), sc.ones(1, 2))
+  fails("takes a matrix, and got number", sc.ones(1).distances, sc.ones(1), 3)
 end
 
 TestText = {}

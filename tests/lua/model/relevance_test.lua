@@ -5,14 +5,8 @@ local sc = require "scullery"
 local path = os.tmpname()
 
 local function friedman(n, d, seed)
-  local X, truth = sc.rand{ n, d, seed = seed }, {}
-  for i = 1, n do
-    local x = X:row(i):totable()[1]
-    truth[i] = { 10 * math.sin(math.pi * x[1] * x[2]) + 20 * (x[3] - 0.5) ^ 2 + 10 * x[4]
-      + 5 * x[5] }
-  end
-  truth = sc.matrix(truth)
-  return X, truth, truth + sc.randn{ n, 1, seed = seed + 1000 }
+  local ds = sc.data.friedman1{ rows = n, cols = d, noise = 0, seed = seed }
+  return ds.X, ds.y, ds.y + sc.randn{ n, 1, seed = seed + 1000 }
 end
 
 local function regression(X, y) return sc.dataset{ X = X, y = y, task = "regression" } end
