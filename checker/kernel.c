@@ -147,7 +147,7 @@ static int tilt(lua_State *L) {
   const size_t dim = scl_lua_check_size(L, 3, 1, 1 << 16, "dim"),
                degree = lua_isnoneornil(L, 4) ? 0 : scl_lua_check_size(L, 4, 0, dim, "in-degree");
   double *memory = lua_newuserdatauv(L, SCL_TILT_LISTS * dim * sizeof *memory, 0);
-  if (!scl_kernel_has_tilt(kernel)) return 0;
+  if (!scl_instance_has(kernel, SCL_ABILITY_TILT)) return 0;
   for (size_t i = 0; i < SCL_TILT_LISTS * dim; i++)
     memory[i] = NAN; /* so that numbers not written are detected */
   scl_tilt out = scl_tilt_in(memory, dim);

@@ -100,9 +100,9 @@ static int loss_facts(lua_State *L) {
                   {"lipschitz", facts.lipschitz}, {"largest_curvature", facts.curvature});
   scl_lua_set_boolean(L, "curvature", scl_loss_offers(loss, SCL_LOSS_SLOT_CURVATURE));
   scl_lua_set_boolean(L, "conjugate", scl_loss_offers(loss, SCL_LOSS_SLOT_CONJUGATE));
-  scl_lua_set_boolean(L, "proximal", scl_loss_has_proximal(loss));
-  scl_lua_set_boolean(L, "probability", scl_loss_has_probability(loss));
-  scl_lua_set_boolean(L, "mean", scl_loss_has_mean(loss));
+  scl_lua_set_boolean(L, "proximal", scl_instance_has(loss, SCL_ABILITY_LOSS_PROXIMAL));
+  scl_lua_set_boolean(L, "probability", scl_instance_has(loss, SCL_ABILITY_LOSS_PROBABILITY));
+  scl_lua_set_boolean(L, "mean", scl_instance_has(loss, SCL_ABILITY_LOSS_MEAN));
   return 1;
 }
 

@@ -285,9 +285,9 @@ static int tells(lua_State *L) {
   lua_newtable(L);
   scl_lua_set_boolean(L, "law", scl_sampler_has_law(sampler));
   scl_lua_set_boolean(L, "characteristic", scl_sampler_has_characteristic(sampler));
-  scl_lua_set_boolean(L, "distribution", scl_sampler_has_distribution(sampler));
-  scl_lua_set_boolean(L, "collision", scl_sampler_has_collision(sampler));
-  scl_lua_set_boolean(L, "pool", scl_sampler_has_pool(sampler));
+  scl_lua_set_boolean(L, "distribution", scl_instance_has(sampler, SCL_ABILITY_DISTRIBUTION));
+  scl_lua_set_boolean(L, "collision", scl_instance_has(sampler, SCL_ABILITY_COLLISION));
+  scl_lua_set_boolean(L, "pool", scl_instance_has(sampler, SCL_ABILITY_POOL));
   return 1;
 }
 

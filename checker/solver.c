@@ -66,7 +66,7 @@ static void push_tale(lua_State *L, const scl_watch *watch) {
 /* Solve or fit, as the solver does it. values: `count` of them, or NULL with count 0. */
 static scl_status run(scl_lua_training *t, scl_instance *solver, const double *values, size_t count,
                       scl_watch *watch, scl_lua_fits *f, scl_error *error) {
-  if (scl_solver_makes_models(solver))
+  if (scl_instance_has(solver, SCL_ABILITY_MODEL))
     return scl_watched_fit(t->engine, solver, values, count, watch, f->list, f->models, error);
   return scl_watched_solve(t->engine, solver, values, count, watch, f->list, error);
 }
@@ -140,12 +140,12 @@ static int solver_facts(lua_State *L) {
   const char *path = scl_solver_path_option(solver);
   lua_newtable(L);
   scl_lua_set_boolean(L, "float32", scl_solver_takes(solver, SCL_DTYPE_FLOAT32));
-  scl_lua_set_boolean(L, "sparse", scl_solver_reads_sparse(solver));
-  scl_lua_set_boolean(L, "csr", scl_solver_reads_csr(solver));
-  scl_lua_set_boolean(L, "loss", scl_solver_has_loss(solver));
-  scl_lua_set_boolean(L, "objective", scl_instance_ability(solver, SCL_ABILITY_OBJECTIVE) != NULL);
+  scl_lua_set_boolean(L, "sparse", scl_instance_has(solver, SCL_ABILITY_SPARSE_ROWS));
+  scl_lua_set_boolean(L, "csr", scl_instance_has(solver, SCL_ABILITY_CSR_ROWS));
+  scl_lua_set_boolean(L, "loss", scl_instance_has(solver, SCL_ABILITY_LOSS));
+  scl_lua_set_boolean(L, "objective", scl_instance_has(solver, SCL_ABILITY_OBJECTIVE));
   scl_lua_set_boolean(L, "intercept", scl_solver_wants_intercept(solver));
-  scl_lua_set_boolean(L, "models", scl_solver_makes_models(solver));
+  scl_lua_set_boolean(L, "models", scl_instance_has(solver, SCL_ABILITY_MODEL));
   if (penalty >= 0 && penalty <= SCL_PENALTY_RKHS)
     scl_lua_set_text(L, "penalty", penalties[penalty]);
   scl_lua_set_integer(L, "penalty_number", (size_t)penalty);

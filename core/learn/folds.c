@@ -93,7 +93,7 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
                                      const long *without, size_t groups, const double *values,
                                      size_t count, scl_fit *fits, scl_model **models,
                                      scl_error *error) {
-  if (scl_folds_divide(training, groups, scl_solver_makes_models(solver)))
+  if (scl_folds_divide(training, groups, scl_instance_has(solver, SCL_ABILITY_MODEL)))
     return scl_folds_solve_divided(training, solver, without, groups, values, count, fits, error);
   folding f = {.training = training,
                .solver = solver,
@@ -103,7 +103,7 @@ scl_status scl_training_solve_groups(scl_training *training, scl_instance *solve
                .count = count,
                .each = values == NULL ? 1 : count,
                .fits = fits,
-               .models = scl_solver_makes_models(solver) ? models : NULL};
+               .models = scl_instance_has(solver, SCL_ABILITY_MODEL) ? models : NULL};
   pthread_t threads[SCL_POOL_MAX];
   memset(fits, 0, groups * f.each * sizeof *fits); /* so that fits never begun can be released */
   (void)pthread_mutex_init(&f.lock, NULL);

@@ -15,8 +15,9 @@ static scl_status prepare(scl_training *training, const scl_instance *solver, lo
                           scl_error *error) {
   solve_context s;
   SCL_TRY(scl_problem_open(&s, training, solver, without, error));
-  const scl_status status =
-      scl_solver_has_normal(solver) ? scl_training_make_sums(training, error) : SCL_STATUS_OK;
+  const scl_status status = scl_instance_has(solver, SCL_ABILITY_NORMAL)
+                                ? scl_training_make_sums(training, error)
+                                : SCL_STATUS_OK;
   scl_problem_close(&s);
   return status;
 }

@@ -30,7 +30,7 @@ void scl_model_destroy(scl_model *model) {
 /* A model without content (self NULL), with a reference to the solver. */
 static scl_status model_create(scl_instance *solver, size_t features, size_t targets,
                                scl_dtype dtype, scl_model **out, scl_error *error) {
-  if (!scl_solver_makes_models(solver))
+  if (!scl_instance_has(solver, SCL_ABILITY_MODEL))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "solver.%s makes no models, but coefficients",
                     scl_instance_name(solver));
   scl_model *model = scl_allocate_zero(sizeof *model);

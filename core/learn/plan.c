@@ -293,7 +293,7 @@ static scl_status plan_models(const scl_training *training, const scl_instance *
   enum { PART = 4, LEAST = 256 };
   const size_t rows = scl_min(out->rows / PART, TRIED);
   const scl_cost *cost = &out->cost;
-  if (!scl_solver_makes_models(solver) || cost->note[0] == 0 || cost->factorised > 0 ||
+  if (!scl_instance_has(solver, SCL_ABILITY_MODEL) || cost->note[0] == 0 || cost->factorised > 0 ||
       cost->normal > 0 || rows < LEAST)
     return SCL_STATUS_OK;
   double part, all = 0;
@@ -352,7 +352,8 @@ static void add_passes(const scl_problem *problem, double passes, scl_plan *out)
 
 scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
                              const scl_planned *planned, scl_plan *out, scl_error *error) {
-  const bool constant = scl_solver_wants_intercept(solver) && !scl_solver_makes_models(solver);
+  const bool constant =
+      scl_solver_wants_intercept(solver) && !scl_instance_has(solver, SCL_ABILITY_MODEL);
   const double *values = planned->values;
   const size_t count = planned->count;
   SCL_TRY(scl_training_centre(training, constant, error)); /* it may change the way of summing */

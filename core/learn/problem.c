@@ -184,7 +184,7 @@ static scl_problem problem_of(const scl_training *training, const scl_flow *flow
       .parameters = map == NULL         ? 0
                     : flow->planned > 0 ? flow->planned
                                         : scl_map_count(map),
-      .entries = scl_solver_reads_sparse(solver) ? scl_flow_entries(flow) : 0,
+      .entries = scl_instance_has(solver, SCL_ABILITY_SPARSE_ROWS) ? scl_flow_entries(flow) : 0,
       .responses = scl_problem_responses,
       .walk = scl_problem_walk,
       .normal = scl_problem_normal,
@@ -203,7 +203,7 @@ static scl_problem problem_of(const scl_training *training, const scl_flow *flow
       .hold_out = scl_problem_hold_out,
       .held = scl_problem_held,
       .total = answer_total,
-      .csr = scl_flow_has_csr(flow) && scl_solver_reads_csr(solver),
+      .csr = scl_flow_has_csr(flow) && scl_instance_has(solver, SCL_ABILITY_CSR_ROWS),
       .sparse_rows = scl_problem_sparse_rows,
       .keep = scl_problem_keep,
       .reach = answer_reach,
@@ -231,8 +231,8 @@ static bool needs_order(const scl_training *training, const scl_instance *solver
   double total;
   scl_problem problem = problem_of(training, flow, solver);
   problem.rows = rows_without(flow, without, &total);
-  return (scl_solver_takes_order(solver) || scl_solver_makes_models(solver) ||
-          problem.features > problem.rows) &&
+  return (scl_instance_has(solver, SCL_ABILITY_ORDERED_ROWS) ||
+          scl_instance_has(solver, SCL_ABILITY_MODEL) || problem.features > problem.rows) &&
          !scl_solver_needs_normal_alone(solver, &problem, NULL, 0, flow->weights != NULL);
 }
 
@@ -240,7 +240,8 @@ static bool needs_order(const scl_training *training, const scl_instance *solver
 static scl_status check_tiles(const scl_training *training, const scl_instance *solver,
                               scl_error *error) {
   if (!training->flow.share_tiles) return SCL_STATUS_OK;
-  if (!scl_solver_shares_tiles(solver) || scl_solver_penalty(solver) == SCL_PENALTY_RKHS)
+  if (!scl_instance_has(solver, SCL_ABILITY_SHARED_TILES) ||
+      scl_solver_penalty(solver) == SCL_PENALTY_RKHS)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "option 'tiles': this solver, with these options, needs a whole matrix of the "
                     "order of the features in each process");
@@ -261,14 +262,14 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
   SCL_TRY(check_tiles(training, solver, error));
   if (needs_order(training, solver, without))
     SCL_TRY(scl_training_in_order(training, &training, error));
-  *s =
-      (solve_context){.problem = problem_of(training, &training->flow, solver),
-                      .training = training,
-                      .without = without,
-                      .divided = scl_flow_divides(&training->flow),
-                      .apart = scl_flow_divides(&training->flow) && scl_solver_splits_rows(solver)};
-  SCL_TRY(scl_training_centre(training, s->problem.intercept && !scl_solver_makes_models(solver),
-                              error));
+  *s = (solve_context){.problem = problem_of(training, &training->flow, solver),
+                       .training = training,
+                       .without = without,
+                       .divided = scl_flow_divides(&training->flow),
+                       .apart = scl_flow_divides(&training->flow) &&
+                                scl_instance_has(solver, SCL_ABILITY_ROWS_APART)};
+  SCL_TRY(scl_training_centre(
+      training, s->problem.intercept && !scl_instance_has(solver, SCL_ABILITY_MODEL), error));
   if (s->problem.intercept) s->problem.scale = training->pilot.scale; /* borrowed, or NULL */
   s->problem.target_shift = training->flow.target_pilot;
   s->problem.rows = rows_without(&training->flow, without, &total);

@@ -11,7 +11,7 @@ static int solver_loss(lua_State *L) {
   const double reach = luaL_checknumber(L, 2), zero = 0, one = 1;
   scl_error failure = {0};
   lua_newtable(L);
-  scl_lua_set_boolean(L, "squared", !scl_solver_has_loss(solver));
+  scl_lua_set_boolean(L, "squared", !scl_instance_has(solver, SCL_ABILITY_LOSS));
   SCL_LUA_NUMBERS(L, {"at_zero", scl_solver_loss(solver, 1, &zero, &one, &failure)},
                   {"bound", scl_solver_loss_bound(solver, reach, &failure)},
                   {"lipschitz", scl_solver_loss_lipschitz(solver, reach, &failure)});

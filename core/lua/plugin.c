@@ -118,12 +118,13 @@ static int solver_facts(lua_State *L) {
       {"sparse_path_option", path},
       {"penalty", (unsigned)penalty < sizeof names / sizeof *names ? names[penalty] : "none"});
   SCL_LUA_INTEGERS(L, {"outputs", scl_solver_outputs(solver)});
-  SCL_LUA_BOOLEANS(
-      L, {"wants_intercept", scl_solver_wants_intercept(solver)},
-      {"makes_models", scl_solver_makes_models(solver)}, {"has_loss", scl_solver_has_loss(solver)},
-      {"reads_csr", scl_solver_reads_csr(solver)}, {"gives_means", scl_solver_gives_means(solver)},
-      {"by_sums", scl_solver_needs_normal_alone(solver, &sums, NULL, 0, 0)},
-      {"shares_tiles", scl_solver_shares_tiles(solver)});
+  SCL_LUA_BOOLEANS(L, {"wants_intercept", scl_solver_wants_intercept(solver)},
+                   {"makes_models", scl_instance_has(solver, SCL_ABILITY_MODEL)},
+                   {"has_loss", scl_instance_has(solver, SCL_ABILITY_LOSS)},
+                   {"reads_csr", scl_instance_has(solver, SCL_ABILITY_CSR_ROWS)},
+                   {"gives_means", scl_solver_gives_means(solver)},
+                   {"by_sums", scl_solver_needs_normal_alone(solver, &sums, NULL, 0, 0)},
+                   {"shares_tiles", scl_instance_has(solver, SCL_ABILITY_SHARED_TILES)});
   return 1;
 }
 

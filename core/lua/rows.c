@@ -123,7 +123,7 @@ static int learn_state(lua_State *L) {
   if (!lua_isnil(L, 4)) lesson.kernel = scl_lua_check_instance(L, 4, SCL_KIND_KERNEL);
   if (!lua_isnil(L, 5)) lesson.count = scl_lua_check_size(L, 5, 1, (size_t)1 << 53, "T");
   lesson.seed = (uint64_t)luaL_optinteger(L, 6, 0);
-  if (!scl_sampler_learns(lesson.sampler)) return 0;
+  if (!scl_instance_has(lesson.sampler, SCL_ABILITY_LEARN)) return 0;
   scl_flow flow = scl_lua_flow(L, 1, 2, 0);
   flow.doing = "learning parameters";
   flow.block_rows = scl_lua_opt_size(L, 7, 1, SCL_LUA_BLOCK, "block", 0);
@@ -135,8 +135,8 @@ static int learn_state(lua_State *L) {
 
 /* core.learns(sampler) -> whether it learns from rows */
 static int learns(lua_State *L) {
-  return scl_lua_give_boolean(L,
-                              scl_sampler_learns(scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER)));
+  return scl_lua_give_boolean(
+      L, scl_instance_has(scl_lua_check_instance(L, 1, SCL_KIND_SAMPLER), SCL_ABILITY_LEARN));
 }
 
 /* core.widths(source, stages) -> gamma by scale, gamma by median, columns: for the options

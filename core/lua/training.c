@@ -251,7 +251,7 @@ void scl_lua_push_fit_model(lua_State *L, scl_model **model, size_t bytes) {
 static int solve(lua_State *L) {
   training *t = scl_lua_take_training(L, 1);
   scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
-  const bool models = scl_solver_makes_models(solver);
+  const bool models = scl_instance_has(solver, SCL_ABILITY_MODEL);
   const solving s = read_solving(L, t);
   fits *f = scl_lua_new_fits(L, s.groups, s.each);
   const size_t before = scl_allocated();

@@ -70,7 +70,7 @@ static scl_moments shifted(const scl_moments *m, double mean, double variance) {
 static double with_bias(const pair_kernel *k, const scl_moments *m) {
   const scl_law *law = k->law;
   const bool fixed = m->var_a == 0 && m->var_b == 0; /* nothing random but the bias */
-  if (fixed && law->bias != SCL_BIAS_NONE && scl_nonlinearity_has_threshold_dual(k->phi))
+  if (fixed && law->bias != SCL_BIAS_NONE && scl_instance_has(k->phi, SCL_ABILITY_THRESHOLD_DUAL))
     return scl_nonlinearity_threshold_dual(k->phi, threshold_distribution(law, m->mean_a),
                                            threshold_distribution(law, m->mean_b), k->error);
   if (law->bias == SCL_BIAS_NONE) return k->dual(k->phi, m, k->error);
@@ -225,17 +225,18 @@ static way choose_way(const pair_kernel *k, bool harmonic) {
   const scl_law *law = k->law;
   const scl_space_rule *space = k->map->space;
   const bool phase = k->map->shape.flags & SCL_SHAPE_PHASE, own_bias = law->bias != SCL_BIAS_NONE;
-  if (space->cells) return scl_sampler_has_collision(k->sampler) ? CELLS : NO_WAY;
+  if (space->cells) return scl_instance_has(k->sampler, SCL_ABILITY_COLLISION) ? CELLS : NO_WAY;
   if (space->by_threshold)
-    return scl_nonlinearity_has_threshold_dual(k->phi) && scl_sampler_has_distribution(k->sampler)
+    return scl_instance_has(k->phi, SCL_ABILITY_THRESHOLD_DUAL) &&
+                   scl_instance_has(k->sampler, SCL_ABILITY_DISTRIBUTION)
                ? THRESHOLDS
                : NO_WAY;
   if (harmonic && scl_sampler_has_characteristic(k->sampler) &&
       (!phase || !own_bias || whole_period(law)))
     return HARMONIC;
   /* A dual of several scalars takes independent ones, which neighbouring rows of a pool are not. */
-  const bool independent =
-      k->map->fan_in == 1 || k->map->layout.block == 1 || !scl_sampler_has_pool(k->map->sampler);
+  const bool independent = k->map->fan_in == 1 || k->map->layout.block == 1 ||
+                           !scl_instance_has(k->map->sampler, SCL_ABILITY_POOL);
   if (k->dual == NULL || phase || !independent) return NO_WAY;
   const bool several =
       k->map->fan_in > 1; /* each scalar has a support, signs and a bias of its own */
@@ -247,7 +248,7 @@ static way choose_way(const pair_kernel *k, bool harmonic) {
   if (!space->by_degree && (law->family == SCL_FAMILY_GAUSSIAN || mixture)) return NORMAL_PAIRS;
   const bool discrete =
       law->family == SCL_FAMILY_RADEMACHER &&
-      (law->bias != SCL_BIAS_UNIFORM || scl_nonlinearity_has_threshold_dual(k->phi));
+      (law->bias != SCL_BIAS_UNIFORM || scl_instance_has(k->phi, SCL_ABILITY_THRESHOLD_DUAL));
   if ((space->by_degree && law->family == SCL_FAMILY_GAUSSIAN) || discrete)
     return count_terms(law) <= MOST_TERMS ? SUPPORTS : NO_WAY;
   return NO_WAY;
@@ -410,8 +411,9 @@ scl_status scl_map_induced_by_law(const scl_map *map, const scl_matrix *x, const
                                   scl_matrix *out, scl_error *error) {
   double amplitude = 1;
   const bool harmonic = scl_nonlinearity_harmonic(map->phi, &amplitude);
-  return evaluate_dual(map, scl_nonlinearity_has_dual(map->phi) ? scl_nonlinearity_dual : NULL,
-                       harmonic, amplitude, "the kernel", x, y, out, error);
+  return evaluate_dual(
+      map, scl_instance_has(map->phi, SCL_ABILITY_GAUSSIAN_DUAL) ? scl_nonlinearity_dual : NULL,
+      harmonic, amplitude, "the kernel", x, y, out, error);
 }
 
 scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
@@ -426,7 +428,8 @@ scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_ma
 
 scl_status scl_map_collision(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error) {
-  if (map->kind->induced != scl_map_induced_by_law || !scl_nonlinearity_has_code_dual(map->phi))
+  if (map->kind->induced != scl_map_induced_by_law ||
+      !scl_instance_has(map->phi, SCL_ABILITY_CODE_DUAL))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "no closed form is declared for the agreement of codes of %s.%s",
                     scl_kind_name(scl_instance_kind(map->phi)), scl_instance_name(map->phi));

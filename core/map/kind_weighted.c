@@ -287,7 +287,7 @@ static scl_status quadrature_tile(const scl_map *map, const scl_map_tile *tile, 
 
 static bool exact_claims(const scl_map *map, const scl_map_spec *spec) {
   return map->tilts != NULL && !spec->monte_carlo && !spec->quadrature &&
-         scl_nonlinearity_smooths(map->phi);
+         scl_instance_has(map->phi, SCL_ABILITY_SMOOTHING);
 }
 
 /* The quadrature is one-dimensional: it takes nonlinearities of one number. A nonlinearity of
@@ -295,7 +295,7 @@ static bool exact_claims(const scl_map *map, const scl_map_spec *spec) {
  * quadrature itself refuses it, with the reason. */
 static bool quadrature_claims(const scl_map *map, const scl_map_spec *spec) {
   return map->tilts != NULL && !spec->monte_carlo &&
-         (map->fan_in == 1 || scl_nonlinearity_smooths(map->phi));
+         (map->fan_in == 1 || scl_instance_has(map->phi, SCL_ABILITY_SMOOTHING));
 }
 
 /* The slot `make` of the kind `quadrature`: weighted_make, and the gap, one number that all threads

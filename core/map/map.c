@@ -52,8 +52,9 @@ static bool draws_by_columns(const scl_map *map, const scl_map_spec *spec) {
   return bytes > scl_drawn_columns_from() && spec->kernel == NULL && !map->bare && !map->given &&
          !spec->keep && scl_instance_kind(map->phi) == SCL_KIND_NONLINEARITY &&
          !(map->shape.flags & SCL_SHAPE_ONE_HOT) && map->layout.space == SCL_SPACE_DENSE &&
-         map->layout.block == 1 && !scl_sampler_has_pool(map->sampler) &&
-         scl_sampler_draws_columns(map->sampler) && !scl_sampler_has_scales(map->sampler);
+         map->layout.block == 1 && !scl_instance_has(map->sampler, SCL_ABILITY_POOL) &&
+         scl_sampler_draws_columns(map->sampler) &&
+         !scl_instance_has(map->sampler, SCL_ABILITY_SCALES);
 }
 
 /* Bytes of parameters and scales, estimated in double, where products of sizes do not wrap
@@ -116,7 +117,7 @@ scl_status scl_map_add_phases(uint64_t seed, uint64_t stream, size_t first, scl_
 static scl_status get_pool(scl_map *map, scl_error *error) {
   const char *name = scl_instance_name(map->sampler);
   const size_t numbers = map->count * map->fan_in;
-  if (!scl_sampler_has_pool(map->sampler) || map->given) return SCL_STATUS_OK;
+  if (!scl_instance_has(map->sampler, SCL_ABILITY_POOL) || map->given) return SCL_STATUS_OK;
   SCL_TRY(scl_sampler_pool_rows(map->sampler, map->count, map->fan_in, &map->pool_rows, error));
   if (map->pool_rows < map->fan_in)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
@@ -143,7 +144,7 @@ static scl_status get_pool(scl_map *map, scl_error *error) {
 static scl_status prepare_drawing(scl_map *map, scl_error *error) {
   map->plane = map->count;
   if (map->bare || map->given) return SCL_STATUS_OK;
-  if (scl_sampler_learns(map->sampler) && map->state.storage == NULL)
+  if (scl_instance_has(map->sampler, SCL_ABILITY_LEARN) && map->state.storage == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "sampler.%s learns its parameters from rows: fit the features first",
                     scl_instance_name(map->sampler));

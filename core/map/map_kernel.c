@@ -57,7 +57,7 @@ static scl_status get_degree_tilts(scl_map *map, scl_error *error) {
  * failure. */
 static scl_status get_tilts(scl_map *map, scl_error *error) {
   const bool by_degree = map->space->by_degree;
-  if (!scl_kernel_has_tilt(map->kernel)) return SCL_STATUS_OK;
+  if (!scl_instance_has(map->kernel, SCL_ABILITY_TILT)) return SCL_STATUS_OK;
   map->n_tilts = by_degree ? scl_min(map->law.law.max_degree, map->dim) + 1 : 1;
   map->tilts = scl_allocate_zero(map->n_tilts * sizeof *map->tilts);
   if (map->tilts == NULL) return scl_fail_memory(error, map->n_tilts * sizeof *map->tilts, "tilts");

@@ -59,6 +59,9 @@ scl_status scl_instance_expect(const scl_instance *instance, scl_kind kind, scl_
 /* The table of an ability, or NULL if the instance does not have it. Its functions are called only
  * in this folder. */
 const void *scl_instance_ability(const scl_instance *instance, const char *id);
+static inline bool scl_instance_has(const scl_instance *instance, const char *id) {
+  return scl_instance_ability(instance, id) != NULL;
+}
 static inline const void *scl_instance_vtable(const scl_instance *instance) {
   return instance->component->vtable;
 }

@@ -21,7 +21,7 @@ static scl_status kernel_check(const scl_instance *kernel, scl_space space, scl_
   if (!(table_of(kernel)->spaces & SCL_BIT(space)))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "kernel.%s is not defined on %s parameters",
                     scl_instance_name(kernel), scl_space_name(space));
-  if (kernel->bound || scl_instance_ability(kernel, SCL_ABILITY_BIND) == NULL) return SCL_STATUS_OK;
+  if (kernel->bound || !scl_instance_has(kernel, SCL_ABILITY_BIND)) return SCL_STATUS_OK;
   char text[200];
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                   "kernel.%s{%s} says its width through a sampler's law, and here there is none: "
@@ -224,10 +224,6 @@ void scl_kernel_describe(const scl_instance *kernel, char *text, size_t size) {
   ability->describe(kernel->self, text, size);
   (void)scl_call_end(&call);
   text[size - 1] = 0;
-}
-
-bool scl_kernel_has_tilt(const scl_instance *kernel) {
-  return scl_instance_ability(kernel, SCL_ABILITY_TILT) != NULL;
 }
 
 /* All numbers of a tilt must be finite; logarithms may also be -INFINITY, of a mass of 0. */

@@ -39,7 +39,6 @@ scl_status scl_kernel_move(const scl_instance *kernel, size_t count, double *coo
 scl_shift scl_kernel_shift(const scl_instance *kernel);
 /* The text by which a bound kernel describes what it chose ("width = 1.83"); empty for others. */
 void scl_kernel_describe(const scl_instance *kernel, char *text, size_t size);
-bool scl_kernel_has_tilt(const scl_instance *kernel);
 /* A tilt whose lists are in memory of the caller, SCL_TILT_LISTS * dim numbers. */
 enum { SCL_TILT_LISTS = 8 };
 scl_tilt scl_tilt_in(double *memory, size_t dim);

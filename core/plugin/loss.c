@@ -36,18 +36,6 @@ bool scl_loss_offers(const scl_instance *loss, scl_loss_slot slot) {
   return function_of(loss, slot) != NULL;
 }
 
-bool scl_loss_has_proximal(const scl_instance *loss) {
-  return scl_instance_ability(loss, SCL_ABILITY_LOSS_PROXIMAL) != NULL;
-}
-
-bool scl_loss_has_probability(const scl_instance *loss) {
-  return scl_instance_ability(loss, SCL_ABILITY_LOSS_PROBABILITY) != NULL;
-}
-
-bool scl_loss_has_mean(const scl_instance *loss) {
-  return scl_instance_ability(loss, SCL_ABILITY_LOSS_MEAN) != NULL;
-}
-
 /* ------------------------------------------------------------ facts */
 
 scl_status scl_loss_facts_of(const scl_instance *loss, scl_loss_facts *out, scl_error *error) {

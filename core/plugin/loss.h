@@ -15,10 +15,6 @@ typedef enum scl_loss_slot {
 
 /* Whether the loss has the function. Values and slopes it always has. */
 bool scl_loss_offers(const scl_instance *loss, scl_loss_slot slot);
-/* Whether it finds proximal steps and probabilities by a function of its own. */
-bool scl_loss_has_proximal(const scl_instance *loss);
-bool scl_loss_has_probability(const scl_instance *loss);
-bool scl_loss_has_mean(const scl_instance *loss);
 
 /* The facts, for the options of this instance. SCL_STATUS_INTERNAL: they contradict each other. */
 scl_status scl_loss_facts_of(const scl_instance *loss, scl_loss_facts *out, scl_error *error);

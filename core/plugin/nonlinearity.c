@@ -236,10 +236,6 @@ static void smooth_rows(const scl_instance *phi, const scl_ability_smoothing *ab
     }
 }
 
-bool scl_nonlinearity_smooths(const scl_instance *phi) {
-  return scl_instance_ability(phi, SCL_ABILITY_SMOOTHING) != NULL;
-}
-
 /* The smoothing of a block whose dtype the nonlinearity takes. */
 static scl_status smooth_block(const scl_instance *phi, const scl_const_block *m,
                                const scl_spread *v, const scl_block *out, scl_error *error) {
@@ -290,10 +286,6 @@ bool scl_nonlinearity_harmonic(const scl_instance *phi, double *amplitude) {
 
 /* ------------------------------------------------------------ duals */
 
-bool scl_nonlinearity_has_dual(const scl_instance *phi) {
-  return scl_instance_ability(phi, SCL_ABILITY_GAUSSIAN_DUAL) != NULL;
-}
-
 double scl_nonlinearity_dual(const scl_instance *phi, const scl_moments *m, scl_error *error) {
   const scl_ability_gaussian_dual *ability = scl_instance_ability(phi, SCL_ABILITY_GAUSSIAN_DUAL);
   scl_call call;
@@ -303,10 +295,6 @@ double scl_nonlinearity_dual(const scl_instance *phi, const scl_moments *m, scl_
   return scl_call_end(&call) ? value : NAN;
 }
 
-bool scl_nonlinearity_has_code_dual(const scl_instance *phi) {
-  return scl_instance_ability(phi, SCL_ABILITY_CODE_DUAL) != NULL;
-}
-
 double scl_nonlinearity_code_dual(const scl_instance *phi, const scl_moments *m, scl_error *error) {
   const scl_ability_code_dual *ability = scl_instance_ability(phi, SCL_ABILITY_CODE_DUAL);
   scl_call call;
@@ -314,10 +302,6 @@ double scl_nonlinearity_code_dual(const scl_instance *phi, const scl_moments *m,
   const double value =
       ability->collision(phi->self, m->mean_a, m->mean_b, m->var_a, m->var_b, m->covariance);
   return scl_call_end(&call) ? value : NAN;
-}
-
-bool scl_nonlinearity_has_threshold_dual(const scl_instance *phi) {
-  return scl_instance_ability(phi, SCL_ABILITY_THRESHOLD_DUAL) != NULL;
 }
 
 double scl_nonlinearity_threshold_dual(const scl_instance *phi, double distribution_a,
@@ -334,13 +318,12 @@ double scl_nonlinearity_threshold_dual(const scl_instance *phi, double distribut
 /* Whether the categories follow from the two values of phi (1: the high one), as the nonlinearity
  * declares no categories of its own. */
 static bool two_categories(const scl_instance *phi, scl_ability_two_valued *out) {
-  return scl_instance_ability(phi, SCL_ABILITY_CATEGORIES) == NULL &&
-         scl_nonlinearity_two_valued(phi, out);
+  return !scl_instance_has(phi, SCL_ABILITY_CATEGORIES) && scl_nonlinearity_two_valued(phi, out);
 }
 
 bool scl_nonlinearity_has_categories(const scl_instance *phi) {
   scl_ability_two_valued values;
-  return scl_instance_ability(phi, SCL_ABILITY_CATEGORIES) != NULL || two_categories(phi, &values);
+  return scl_instance_has(phi, SCL_ABILITY_CATEGORIES) || two_categories(phi, &values);
 }
 
 scl_status scl_nonlinearity_key(const scl_instance *phi, size_t planes, size_t *words,

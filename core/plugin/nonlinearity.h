@@ -15,8 +15,7 @@ bool scl_shape_takes_tag(const scl_shape *shape, const char *tag);
 /* out = phi(z), z and out of one dtype. */
 scl_status scl_nonlinearity_apply(const scl_instance *phi, const scl_const_block *z,
                                   const scl_block *out, scl_error *error);
-/* Whether phi has the smoothing S(m, v) = E phi(N(m, v^2)), and out = S(m, v). */
-bool scl_nonlinearity_smooths(const scl_instance *phi);
+/* SCL_ABILITY_SMOOTHING: out = S(m, v) = E phi(N(m, v^2)). */
 scl_status scl_nonlinearity_smooth(const scl_instance *phi, const scl_const_block *m,
                                    const scl_spread *v, const scl_block *out, scl_error *error);
 
@@ -34,11 +33,8 @@ typedef struct scl_moments {
   double mean_a, mean_b, var_a, var_b, covariance;
 } scl_moments;
 typedef double (*scl_dual)(const scl_instance *phi, const scl_moments *m, scl_error *error);
-bool scl_nonlinearity_has_dual(const scl_instance *phi);
 double scl_nonlinearity_dual(const scl_instance *phi, const scl_moments *m, scl_error *error);
-bool scl_nonlinearity_has_code_dual(const scl_instance *phi);
 double scl_nonlinearity_code_dual(const scl_instance *phi, const scl_moments *m, scl_error *error);
-bool scl_nonlinearity_has_threshold_dual(const scl_instance *phi);
 double scl_nonlinearity_threshold_dual(const scl_instance *phi, double distribution_a,
                                        double distribution_b, scl_error *error);
 

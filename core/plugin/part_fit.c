@@ -30,7 +30,7 @@ static scl_status create(const scl_instance *solver, size_t features, size_t tar
   const size_t rows = features + 1;
   if (model == NULL) return scl_fail_memory(error, sizeof *model, "a model");
   *model = (scl_part_model){.features = features, .targets = targets};
-  if (!scl_solver_makes_models(solver)) {
+  if (!scl_instance_has(solver, SCL_ABILITY_MODEL)) {
     const bool fits = rows <= SIZE_MAX / sizeof(double) / targets;
     model->coefficients = fits ? scl_allocate_zero(rows * targets * sizeof(double)) : NULL;
     if (model->coefficients == NULL) {
@@ -160,7 +160,7 @@ scl_status scl_part_load(const scl_instance *solver, const scl_archive *archive,
   if (features == 0 || targets == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "a model of %zu features and %zu targets", features,
                     targets);
-  if (!scl_solver_makes_models(solver)) {
+  if (!scl_instance_has(solver, SCL_ABILITY_MODEL)) {
     SCL_TRY(own.archive.get(&own.archive, "coefficients", SCL_DTYPE_FLOAT64, 2, sizes,
                             &coefficients, error));
     SCL_TRY(own.archive.get(&own.archive, "intercept", SCL_DTYPE_FLOAT64, 1, &sizes[1], &intercept,
@@ -168,7 +168,7 @@ scl_status scl_part_load(const scl_instance *solver, const scl_archive *archive,
   }
   SCL_TRY(create(solver, features, targets, &made, error));
   scl_status status = SCL_STATUS_OK;
-  if (scl_solver_makes_models(solver)) {
+  if (scl_instance_has(solver, SCL_ABILITY_MODEL)) {
     status = scl_solver_load(solver, &own.archive, features, targets, &made->own, error);
   } else {
     memcpy(made->coefficients, coefficients.data, features * targets * sizeof(double));

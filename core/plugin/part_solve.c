@@ -262,12 +262,12 @@ static bool is_nan(const double *numbers, size_t count) {
 scl_status scl_part_learn(const scl_instance *solver, const scl_problem *of, const double *weights,
                           const double *targets, void **own, scl_solution *out, scl_error *error) {
   weighted w = weighted_problem(of, weights, targets);
-  const bool makes_models = own != NULL && scl_solver_makes_models(solver);
+  const bool makes_models = own != NULL && scl_instance_has(solver, SCL_ABILITY_MODEL);
   /* Sums are centred for the problem's constant; a solver of models has its own. */
   if (makes_models) w.problem.intercept = scl_solver_wants_intercept(solver);
   const bool same = weights == NULL && targets == NULL && w.problem.intercept == of->intercept;
   const scl_problem *problem = same ? of : &w.problem;
-  if (SCL_HAS(of, csr) && of->csr && !scl_solver_reads_csr(solver))
+  if (SCL_HAS(of, csr) && of->csr && !scl_instance_has(solver, SCL_ABILITY_CSR_ROWS))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "solver.%s reads dense rows, and the solver that calls it has sparse ones",
                     scl_instance_name(solver));

@@ -204,12 +204,8 @@ scl_status scl_sampler_make(const scl_instance *sampler, size_t count, const dou
 
 /* ------------------------------------------------------------ law and characteristic function */
 
-static bool has_ability(const scl_instance *sampler, const char *id) {
-  return scl_instance_ability(sampler, id) != NULL;
-}
-
 bool scl_sampler_has_law(const scl_instance *sampler) {
-  return table_of(sampler)->moments != NULL || has_ability(sampler, SCL_ABILITY_LAW);
+  return table_of(sampler)->moments != NULL || scl_instance_has(sampler, SCL_ABILITY_LAW);
 }
 
 /* The law of a simple sampler: every column has the mean and scale of slot `moments`. */
@@ -306,7 +302,7 @@ static scl_status check_values(const scl_instance *sampler, const char *what, si
 }
 
 bool scl_sampler_has_characteristic(const scl_instance *sampler) {
-  return table_of(sampler)->factor != NULL || has_ability(sampler, SCL_ABILITY_CHARACTERISTIC);
+  return table_of(sampler)->factor != NULL || scl_instance_has(sampler, SCL_ABILITY_CHARACTERISTIC);
 }
 
 /* out_i = Re E exp(i <w, delta_i>) = cos(sum_j mean_j delta_ij) prod_j factor(scale_j delta_ij),
@@ -356,10 +352,6 @@ scl_status scl_sampler_characteristic(const scl_instance *sampler, const scl_dra
 
 /* ------------------------------------------------------------ the other abilities */
 
-bool scl_sampler_has_distribution(const scl_instance *sampler) {
-  return has_ability(sampler, SCL_ABILITY_DISTRIBUTION);
-}
-
 double scl_sampler_distribution(const scl_instance *sampler, const scl_draw *draw, size_t column,
                                 double x, scl_error *error) {
   const scl_ability_distribution *ability = scl_instance_ability(sampler, SCL_ABILITY_DISTRIBUTION);
@@ -367,10 +359,6 @@ double scl_sampler_distribution(const scl_instance *sampler, const scl_draw *dra
   if (!scl_call_begin(&call, sampler->component, "distribution", error)) return NAN;
   const double value = ability->distribution(sampler->self, draw, column, x);
   return scl_call_end(&call) ? value : NAN;
-}
-
-bool scl_sampler_has_collision(const scl_instance *sampler) {
-  return has_ability(sampler, SCL_ABILITY_COLLISION);
 }
 
 scl_status scl_sampler_collision(const scl_instance *sampler, const scl_draw *draw, size_t rows,
@@ -383,10 +371,6 @@ scl_status scl_sampler_collision(const scl_instance *sampler, const scl_draw *dr
   SCL_TRY(scl_call_leave(&call,
                          ability->collision(sampler->self, draw, rows, delta, stride, out, error)));
   return check_values(sampler, "collision probability", rows, out, error);
-}
-
-bool scl_sampler_has_pool(const scl_instance *sampler) {
-  return has_ability(sampler, SCL_ABILITY_POOL);
 }
 
 scl_status scl_sampler_pool_rows(const scl_instance *sampler, size_t count, size_t fan_in,
@@ -467,14 +451,6 @@ scl_status scl_sampler_rows(const scl_instance *sampler, const scl_draw *draw,
   scl_call_enter(&call, sampler->component, "rows", error);
   return scl_call_leave(&call,
                         ability->rows(sampler->self, draw, parameters, dense, stride, error));
-}
-
-bool scl_sampler_has_scales(const scl_instance *sampler) {
-  return has_ability(sampler, SCL_ABILITY_SCALES);
-}
-
-bool scl_sampler_learns(const scl_instance *sampler) {
-  return has_ability(sampler, SCL_ABILITY_LEARN);
 }
 
 /* A learnt state must be finite, and its numbers within the memory that host->allocate gave. */

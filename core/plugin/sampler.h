@@ -49,7 +49,7 @@ scl_status scl_sampler_make(const scl_instance *sampler, size_t count, const dou
                             double *e, scl_error *error);
 
 /* Abilities. Functions with a status return SCL_STATUS_UNSUPPORTED if the sampler does not have the
- * ability, which the `has` functions say. */
+ * ability (scl_instance_has). */
 bool scl_sampler_has_law(const scl_instance *sampler);
 /* The law of the rows on `dim` columns. Its arrays are one block of memory, which begins at out->mean
  * and which the caller releases, also after a failure. */
@@ -64,17 +64,14 @@ bool scl_sampler_has_characteristic(const scl_instance *sampler);
 scl_status scl_sampler_characteristic(const scl_instance *sampler, const scl_draw *draw,
                                       size_t rows, const double *delta, ptrdiff_t stride,
                                       double *out, scl_error *error);
-bool scl_sampler_has_distribution(const scl_instance *sampler);
 /* P(threshold <= x) in a column. The sampler must have the ability. NaN if it fails, and *error
  * says why. The slot is not called if *error has a failure already. */
 double scl_sampler_distribution(const scl_instance *sampler, const scl_draw *draw, size_t column,
                                 double x, scl_error *error);
-bool scl_sampler_has_collision(const scl_instance *sampler);
 /* out[i] = the probability of collision at the differences delta_i (rows x dim, at stride). */
 scl_status scl_sampler_collision(const scl_instance *sampler, const scl_draw *draw, size_t rows,
                                  const double *delta, ptrdiff_t stride, double *out,
                                  scl_error *error);
-bool scl_sampler_has_pool(const scl_instance *sampler);
 /* *out = the number of rows that `count` parameters share (_pool_rows), and the rows that each of
  * the parameters first .. first+count-1 reads (_pool). */
 scl_status scl_sampler_pool_rows(const scl_instance *sampler, size_t count, size_t fan_in,
@@ -95,8 +92,6 @@ scl_status scl_sampler_apply_csr(const scl_instance *sampler, const scl_draw *dr
 scl_status scl_sampler_rows(const scl_instance *sampler, const scl_draw *draw,
                             const scl_const_parameters *parameters, double *dense, ptrdiff_t stride,
                             scl_error *error);
-bool scl_sampler_has_scales(const scl_instance *sampler);
-bool scl_sampler_learns(const scl_instance *sampler);
 /* Learn the state that draws depend on from rows. *out is overwritten; the caller releases its
  * numbers, also after a failure. */
 scl_status scl_sampler_learn(const scl_instance *sampler, const scl_learning *rows, scl_state *out,

@@ -12,8 +12,7 @@ bool scl_sampler_draws_columns(const scl_instance *sampler) {
   const scl_sampler *table = scl_instance_vtable(sampler);
   scl_law law = {0};
   bool by_host; /* a bias that the sampler draws itself comes with its weights */
-  if (scl_instance_ability(sampler, SCL_ABILITY_COLUMNS) == NULL && table->draw != NULL)
-    return false;
+  if (!scl_instance_has(sampler, SCL_ABILITY_COLUMNS) && table->draw != NULL) return false;
   return scl_sampler_bias(sampler, &law, &by_host, NULL) == SCL_STATUS_OK &&
          (by_host || table->draw == NULL);
 }

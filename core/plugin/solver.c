@@ -18,34 +18,11 @@ bool scl_solver_takes(const scl_instance *solver, scl_dtype dtype) {
   return scl_takes(table_of(solver)->dtypes, dtype);
 }
 
-bool scl_solver_reads_sparse(const scl_instance *solver) {
-  return scl_instance_ability(solver, SCL_ABILITY_SPARSE_ROWS) != NULL;
-}
-
-bool scl_solver_reads_csr(const scl_instance *solver) {
-  return scl_instance_ability(solver, SCL_ABILITY_CSR_ROWS) != NULL;
-}
-
-bool scl_solver_has_normal(const scl_instance *solver) {
-  return scl_instance_ability(solver, SCL_ABILITY_NORMAL) != NULL;
-}
-
-bool scl_solver_splits_rows(const scl_instance *solver) {
-  return scl_instance_ability(solver, SCL_ABILITY_ROWS_APART) != NULL;
-}
-
-bool scl_solver_shares_tiles(const scl_instance *solver) {
-  return scl_instance_ability(solver, SCL_ABILITY_SHARED_TILES) != NULL;
-}
-
-bool scl_solver_takes_order(const scl_instance *solver) {
-  return scl_instance_ability(solver, SCL_ABILITY_ORDERED_ROWS) != NULL;
-}
-
 scl_penalty scl_solver_penalty(const scl_instance *solver) {
   const scl_ability_penalty *ability = scl_instance_ability(solver, SCL_ABILITY_PENALTY);
   scl_call call;
-  if (ability == NULL) return scl_solver_makes_models(solver) ? SCL_PENALTY_NONE : SCL_PENALTY_L2;
+  if (ability == NULL)
+    return scl_instance_has(solver, SCL_ABILITY_MODEL) ? SCL_PENALTY_NONE : SCL_PENALTY_L2;
   scl_call_enter(&call, solver->component, "penalty", NULL);
   const scl_penalty penalty = ability->penalty(solver->self);
   (void)scl_call_end(&call);
@@ -53,7 +30,7 @@ scl_penalty scl_solver_penalty(const scl_instance *solver) {
 }
 
 bool scl_solver_shrinks(const scl_instance *solver, scl_penalty *penalty) {
-  if (scl_instance_ability(solver, SCL_ABILITY_PENALTY) == NULL) return false;
+  if (!scl_instance_has(solver, SCL_ABILITY_PENALTY)) return false;
   *penalty = scl_solver_penalty(solver);
   return *penalty == SCL_PENALTY_L2 || *penalty == SCL_PENALTY_RKHS;
 }
@@ -80,7 +57,7 @@ bool scl_solver_wants_intercept(const scl_instance *solver) {
 
 const char *scl_solver_path_option(const scl_instance *solver) {
   const scl_ability_model_path *models = scl_instance_ability(solver, SCL_ABILITY_MODEL_PATH);
-  if (scl_solver_makes_models(solver)) return models == NULL ? NULL : models->option;
+  if (scl_instance_has(solver, SCL_ABILITY_MODEL)) return models == NULL ? NULL : models->option;
   const scl_ability_path *ability = scl_instance_ability(solver, SCL_ABILITY_PATH);
   return ability == NULL ? NULL : ability->option;
 }
@@ -214,8 +191,6 @@ static const scl_ability_model *model_of(const scl_instance *solver) {
   return scl_instance_ability(solver, SCL_ABILITY_MODEL);
 }
 
-bool scl_solver_makes_models(const scl_instance *solver) { return model_of(solver) != NULL; }
-
 /* End a call that makes a model. A model that is made although the call fails is destroyed; success
  * without a model is a failure. */
 static scl_status take_model(const scl_instance *solver, scl_call *call, scl_status made,
@@ -336,15 +311,9 @@ void scl_solver_destroy_model(const scl_instance *solver, void *model) {
 /* ------------------------------------------------------------ loss */
 
 /* The table of the loss; NULL: the squared error. */
-static const scl_ability_loss *loss_of(const scl_instance *solver) {
-  return scl_instance_ability(solver, SCL_ABILITY_LOSS);
-}
-
-bool scl_solver_has_loss(const scl_instance *solver) { return loss_of(solver) != NULL; }
-
 double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y,
                        scl_error *error) {
-  const scl_ability_loss *loss = loss_of(solver);
+  const scl_ability_loss *loss = scl_instance_ability(solver, SCL_ABILITY_LOSS);
   double value = 0;
   if (loss != NULL) {
     scl_call call;
@@ -359,7 +328,7 @@ double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, co
 
 scl_status scl_solver_loss_slope(const scl_instance *solver, size_t c, const double *f,
                                  const double *y, double *out, scl_error *error) {
-  const scl_ability_loss *loss = loss_of(solver);
+  const scl_ability_loss *loss = scl_instance_ability(solver, SCL_ABILITY_LOSS);
   scl_call call;
   for (size_t j = 0; loss == NULL && j < c; j++)
     out[j] = 2 * (f[j] - y[j]);
@@ -370,7 +339,7 @@ scl_status scl_solver_loss_slope(const scl_instance *solver, size_t c, const dou
 }
 
 double scl_solver_loss_bound(const scl_instance *solver, double reach, scl_error *error) {
-  const scl_ability_loss *loss = loss_of(solver);
+  const scl_ability_loss *loss = scl_instance_ability(solver, SCL_ABILITY_LOSS);
   if (loss == NULL) return (reach + 1) * (reach + 1);
   scl_call call;
   if (!scl_call_begin(&call, solver->component, "bound", error)) return NAN;
@@ -379,7 +348,7 @@ double scl_solver_loss_bound(const scl_instance *solver, double reach, scl_error
 }
 
 double scl_solver_loss_lipschitz(const scl_instance *solver, double reach, scl_error *error) {
-  const scl_ability_loss *loss = loss_of(solver);
+  const scl_ability_loss *loss = scl_instance_ability(solver, SCL_ABILITY_LOSS);
   if (loss == NULL) return 2 * (reach + 1);
   scl_call call;
   if (!scl_call_begin(&call, solver->component, "lipschitz", error)) return NAN;
@@ -389,7 +358,7 @@ double scl_solver_loss_lipschitz(const scl_instance *solver, double reach, scl_e
 
 scl_status scl_solver_probabilities(const scl_instance *solver, size_t c, const double *f,
                                     double *out, bool *said, scl_error *error) {
-  const scl_ability_loss *loss = loss_of(solver);
+  const scl_ability_loss *loss = scl_instance_ability(solver, SCL_ABILITY_LOSS);
   *said = loss != NULL && loss->probabilities != NULL;
   if (!*said) return SCL_STATUS_OK;
   scl_call call;
@@ -400,7 +369,7 @@ scl_status scl_solver_probabilities(const scl_instance *solver, size_t c, const 
 
 scl_status scl_solver_means(const scl_instance *solver, size_t c, const double *f, double *out,
                             bool *said, scl_error *error) {
-  const scl_ability_loss *loss = loss_of(solver);
+  const scl_ability_loss *loss = scl_instance_ability(solver, SCL_ABILITY_LOSS);
   *said = loss != NULL && loss->means != NULL;
   if (!*said) return SCL_STATUS_OK;
   scl_call call;
@@ -410,7 +379,7 @@ scl_status scl_solver_means(const scl_instance *solver, size_t c, const double *
 }
 
 size_t scl_solver_outputs(const scl_instance *solver) {
-  const scl_ability_loss *loss = loss_of(solver);
+  const scl_ability_loss *loss = scl_instance_ability(solver, SCL_ABILITY_LOSS);
   scl_call call;
   if (loss == NULL || !SCL_HAS(loss, outputs) || loss->outputs == NULL ||
       !scl_call_begin(&call, solver->component, "outputs", NULL))

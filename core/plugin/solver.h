@@ -4,19 +4,8 @@
 
 #include "plugin/instance.h"
 
-/* Whether it takes blocks of this dtype, and sparse rows. */
+/* Whether it takes blocks of this dtype. */
 bool scl_solver_takes(const scl_instance *solver, scl_dtype dtype);
-bool scl_solver_reads_sparse(const scl_instance *solver);
-/* Whether it has SCL_ABILITY_CSR_ROWS. */
-bool scl_solver_reads_csr(const scl_instance *solver);
-/* Whether it can work from the normal equations (SCL_ABILITY_NORMAL). */
-bool scl_solver_has_normal(const scl_instance *solver);
-/* Whether it works on the rows of one process (SCL_ABILITY_ROWS_APART). */
-bool scl_solver_splits_rows(const scl_instance *solver);
-/* Whether it takes matrices whose tiles processes share. */
-bool scl_solver_shares_tiles(const scl_instance *solver);
-/* Whether its solution depends on the order of the rows (SCL_ABILITY_ORDERED_ROWS). */
-bool scl_solver_takes_order(const scl_instance *solver);
 /* What it penalises. */
 scl_penalty scl_solver_penalty(const scl_instance *solver);
 /* Whether the solver says itself that it penalises a'a or a'Ga: its solution is then the same
@@ -48,10 +37,9 @@ scl_status scl_solver_solve(const scl_instance *solver, const scl_problem *probl
 scl_status scl_part_solve(const scl_instance *solver, const scl_problem *of, const double *weights,
                           scl_solution *out, scl_error *error);
 
-/* SCL_ABILITY_MODEL: the solver must have it for all functions but the first. _fit makes one model
+/* SCL_ABILITY_MODEL: the solver must have it. _fit makes one model
  * (values NULL), or one for each of `count` values of the path option. The caller destroys models
  * by scl_solver_destroy_model; after a failure there are none. */
-bool scl_solver_makes_models(const scl_instance *solver);
 scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem,
                           const double *values, size_t count, void **models,
                           scl_solution *const *out, scl_error *error);
@@ -68,7 +56,6 @@ void scl_solver_destroy_model(const scl_instance *solver, void *model);
 /* SCL_ABILITY_LOSS; without it the squared error sum_j (f_j - y_j)^2, and no probabilities. f and
  * y: scores and targets of one row, c numbers each. Numbers are NaN if the slot fails, and *error
  * says why. The slot is not called if *error has a failure already. */
-bool scl_solver_has_loss(const scl_instance *solver);
 double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y,
                        scl_error *error);
 /* out (c numbers) = a gradient or subgradient of the loss in f. */

@@ -267,7 +267,8 @@ static void test_pairs(const char *kind, scl_kind of, bool learn) {
   names samplers = names_of(SCL_KIND_SAMPLER), others = names_of(of);
   for (size_t s = 0; s < samplers.count; s++) {
     scl_instance *sampler = make("sampler", samplers.name[s]);
-    for (size_t o = 0; o < others.count && scl_sampler_learns(sampler) == learn; o++) {
+    for (size_t o = 0; o < others.count && scl_instance_has(sampler, SCL_ABILITY_LEARN) == learn;
+         o++) {
       scl_instance *phi = NULL;
       scl_error error = {0};
       char what[100];

@@ -131,7 +131,7 @@ static void test_batches_of(void *context, scl_kind kind, const char *name, cons
   (void)path;
   if (kind != SCL_KIND_SAMPLER) return;
   scl_instance *sampler = make(name);
-  if (!scl_sampler_learns(sampler)) check_batches(name, sampler);
+  if (!scl_instance_has(sampler, SCL_ABILITY_LEARN)) check_batches(name, sampler);
   scl_instance_release(sampler);
   ++*count;
 }
