@@ -381,8 +381,6 @@ static int streams(lua_State *L) {
   return 3;
 }
 
-void scl_checker_open_at_once(lua_State *L) {
-  SCL_LUA_CALLS(L, {"at_once", at_once, 2}, {"instance_bytes", instance_bytes, 1},
-                {"static_bytes", static_bytes, 1}, {"move_clock", move_clock, 2},
-                {"streams", streams, 2});
-}
+SCL_LUA_CALLS(scl_checker_at_once_calls, {"at_once", at_once, 2},
+              {"instance_bytes", instance_bytes, 1}, {"static_bytes", static_bytes, 1},
+              {"move_clock", move_clock, 2}, {"streams", streams, 2});

@@ -197,9 +197,7 @@ static int first_difference(lua_State *L) {
   return 0;
 }
 
-void scl_checker_open_blocks(lua_State *L) {
-  SCL_LUA_CALLS(L, {"guarded", guarded_new, 3}, {"guarded_lock", guarded_lock, 1},
-                {"guarded_copy", guarded_copy, 1}, {"block_put", block_put, 2},
-                {"block_get", block_get, 1}, {"block_gaps", block_gaps, 1},
-                {"first_difference", first_difference, 2});
-}
+SCL_LUA_CALLS(scl_checker_blocks_calls, {"guarded", guarded_new, 3},
+              {"guarded_lock", guarded_lock, 1}, {"guarded_copy", guarded_copy, 1},
+              {"block_put", block_put, 2}, {"block_get", block_get, 1},
+              {"block_gaps", block_gaps, 1}, {"first_difference", first_difference, 2});

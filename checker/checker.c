@@ -3,21 +3,10 @@
 
 int luaopen_scullery_checker(lua_State *L);
 
+#define ADD_CALLS(name) scl_lua_set_calls(L, scl_checker_##name##_calls);
+
 __attribute__((visibility("default"))) int luaopen_scullery_checker(lua_State *L) {
   lua_newtable(L);
-  scl_checker_open_process(L);
-  scl_checker_open_blocks(L);
-  scl_checker_open_sampler(L);
-  scl_checker_open_nonlinearity(L);
-  scl_checker_open_kernel(L);
-  scl_checker_open_solver(L);
-  scl_checker_open_transport(L);
-  scl_checker_open_stage(L);
-  scl_checker_open_at_once(L);
-  scl_checker_open_sums(L);
-  scl_checker_open_metric(L);
-  scl_checker_open_loss(L);
-  scl_checker_open_reader(L);
-  scl_checker_open_domain(L);
+  SCL_CHECKER_FILES(ADD_CALLS)
   return 1;
 }

@@ -24,4 +24,4 @@ static int domain(lua_State *L) {
   return 1;
 }
 
-void scl_checker_open_domain(lua_State *L) { SCL_LUA_CALLS(L, {"domain", domain, 1}); }
+SCL_LUA_CALLS(scl_checker_domain_calls, {"domain", domain, 1});

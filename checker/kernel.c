@@ -196,9 +196,6 @@ static int shift(lua_State *L) {
   return 1;
 }
 
-void scl_checker_open_kernel(lua_State *L) {
-  SCL_LUA_CALLS(L, {"kernel_gram", gram, 5}, {"kernel_diagonal", diagonal, 3},
-                {"kernel_simple", simple, 1}, {"kernel_finish", finish, 6},
-                {"kernel_move", move, 3}, {"kernel_shift", shift, 1}, {"kernel_tilt", tilt, 4},
-                {"kernel_bind", bind, 3});
-}
+SCL_LUA_CALLS(scl_checker_kernel_calls, {"kernel_gram", gram, 5}, {"kernel_diagonal", diagonal, 3},
+              {"kernel_simple", simple, 1}, {"kernel_finish", finish, 6}, {"kernel_move", move, 3},
+              {"kernel_shift", shift, 1}, {"kernel_tilt", tilt, 4}, {"kernel_bind", bind, 3});

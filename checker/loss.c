@@ -106,6 +106,4 @@ static int loss_facts(lua_State *L) {
   return 1;
 }
 
-void scl_checker_open_loss(lua_State *L) {
-  SCL_LUA_CALLS(L, {"loss_call", call_loss, 7}, {"loss_facts", loss_facts, 1});
-}
+SCL_LUA_CALLS(scl_checker_loss_calls, {"loss_call", call_loss, 7}, {"loss_facts", loss_facts, 1});

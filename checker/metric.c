@@ -98,7 +98,5 @@ static int at_once(lua_State *L) {
   return 0;
 }
 
-void scl_checker_open_metric(lua_State *L) {
-  SCL_LUA_CALLS(L, {"metric_measure", measure, 5}, {"metric_row", row, 6},
-                {"metric_finish", finish, 2}, {"metric_at_once", at_once, 5});
-}
+SCL_LUA_CALLS(scl_checker_metric_calls, {"metric_measure", measure, 5}, {"metric_row", row, 6},
+              {"metric_finish", finish, 2}, {"metric_at_once", at_once, 5});

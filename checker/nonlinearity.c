@@ -150,10 +150,8 @@ static int phi_categories(lua_State *L) {
   return 0;
 }
 
-void scl_checker_open_nonlinearity(lua_State *L) {
-  SCL_LUA_CALLS(L, {"phi_apply", phi_apply, 3}, {"phi_apply_at_once", phi_apply_at_once, 3},
-                {"phi_smooth", phi_smooth, 4}, {"phi_dual", phi_dual, 6},
-                {"phi_code_dual", phi_code_dual, 6}, {"phi_threshold_dual", phi_threshold_dual, 3},
-                {"phi_amplitude", phi_amplitude, 1}, {"phi_key", phi_key, 2},
-                {"phi_categories", phi_categories, 3});
-}
+SCL_LUA_CALLS(scl_checker_nonlinearity_calls, {"phi_apply", phi_apply, 3},
+              {"phi_apply_at_once", phi_apply_at_once, 3}, {"phi_smooth", phi_smooth, 4},
+              {"phi_dual", phi_dual, 6}, {"phi_code_dual", phi_code_dual, 6},
+              {"phi_threshold_dual", phi_threshold_dual, 3}, {"phi_amplitude", phi_amplitude, 1},
+              {"phi_key", phi_key, 2}, {"phi_categories", phi_categories, 3});

@@ -242,8 +242,6 @@ static int watch_host(lua_State *L) {
   return 0;
 }
 
-void scl_checker_open_process(lua_State *L) {
-  SCL_LUA_CALLS(L, {"report_begin", report_begin, 1}, {"report", report, 1},
-                {"surroundings", surroundings, 0}, {"lives", lives, 2},
-                {"in_use", memory_in_use, 0}, {"watch_host", watch_host, 3});
-}
+SCL_LUA_CALLS(scl_checker_process_calls, {"report_begin", report_begin, 1}, {"report", report, 1},
+              {"surroundings", surroundings, 0}, {"lives", lives, 2}, {"in_use", memory_in_use, 0},
+              {"watch_host", watch_host, 3});

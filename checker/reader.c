@@ -149,8 +149,6 @@ static int rows(lua_State *L) {
   return 1;
 }
 
-void scl_checker_open_reader(lua_State *L) {
-  SCL_LUA_CALLS(L, {"reader_example", example, 2}, {"reader_recognises", recognises, 3},
-                {"reader_open", open_file, 2}, {"reader_choose", choose, 2},
-                {"reader_seek", seek, 2}, {"reader_rows", rows, 1});
-}
+SCL_LUA_CALLS(scl_checker_reader_calls, {"reader_example", example, 2},
+              {"reader_recognises", recognises, 3}, {"reader_open", open_file, 2},
+              {"reader_choose", choose, 2}, {"reader_seek", seek, 2}, {"reader_rows", rows, 1});

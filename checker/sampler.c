@@ -291,12 +291,10 @@ static int tells(lua_State *L) {
   return 1;
 }
 
-void scl_checker_open_sampler(lua_State *L) {
-  SCL_LUA_CALLS(L, {"sampler_draw", draw_parameters, 2}, {"sampler_make", make_numbers, 4},
-                {"sampler_column", draw_column, 5}, {"sampler_scales", scales, 3},
-                {"sampler_pool", pool, 5}, {"sampler_pool_rows", pool_rows, 3},
-                {"sampler_has_rows", has_rows, 1}, {"sampler_rows", dense_rows, 3},
-                {"sampler_apply", apply, 5}, {"sampler_characteristic", characteristic, 3},
-                {"sampler_collision", collision, 3}, {"sampler_distribution", distribution, 3},
-                {"sampler_tells", tells, 1});
-}
+SCL_LUA_CALLS(scl_checker_sampler_calls, {"sampler_draw", draw_parameters, 2},
+              {"sampler_make", make_numbers, 4}, {"sampler_column", draw_column, 5},
+              {"sampler_scales", scales, 3}, {"sampler_pool", pool, 5},
+              {"sampler_pool_rows", pool_rows, 3}, {"sampler_has_rows", has_rows, 1},
+              {"sampler_rows", dense_rows, 3}, {"sampler_apply", apply, 5},
+              {"sampler_characteristic", characteristic, 3}, {"sampler_collision", collision, 3},
+              {"sampler_distribution", distribution, 3}, {"sampler_tells", tells, 1});

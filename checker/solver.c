@@ -184,8 +184,6 @@ static int solver_row(lua_State *L) {
   return 3;
 }
 
-void scl_checker_open_solver(lua_State *L) {
-  SCL_LUA_CALLS(L, {"watched_solve", watched_solve, 4}, {"watched_load", watched_load, 2},
-                {"model_decide", model_decide, 4}, {"solver_facts", solver_facts, 1},
-                {"solver_row", solver_row, 3});
-}
+SCL_LUA_CALLS(scl_checker_solver_calls, {"watched_solve", watched_solve, 4},
+              {"watched_load", watched_load, 2}, {"model_decide", model_decide, 4},
+              {"solver_facts", solver_facts, 1}, {"solver_row", solver_row, 3});

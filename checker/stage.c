@@ -107,7 +107,6 @@ static int stage_flags(lua_State *L) {
   return 1;
 }
 
-void scl_checker_open_stage(lua_State *L) {
-  SCL_LUA_CALLS(L, {"stage_apply", stage_apply, 3}, {"stage_apply_csr", stage_apply_csr, 5},
-                {"stage_restore", stage_restore, 3}, {"stage_flags", stage_flags, 1});
-}
+SCL_LUA_CALLS(scl_checker_stage_calls, {"stage_apply", stage_apply, 3},
+              {"stage_apply_csr", stage_apply_csr, 5}, {"stage_restore", stage_restore, 3},
+              {"stage_flags", stage_flags, 1});

@@ -89,6 +89,5 @@ static int equal_share(lua_State *L) {
   return 2;
 }
 
-void scl_checker_open_sums(lua_State *L) {
-  SCL_LUA_CALLS(L, {"powers", powers, 5}, {"signs", signs, 4}, {"equal_share", equal_share, 3});
-}
+SCL_LUA_CALLS(scl_checker_sums_calls, {"powers", powers, 5}, {"signs", signs, 4},
+              {"equal_share", equal_share, 3});

@@ -422,11 +422,9 @@ static int transport_launched(lua_State *L) {
   return 1;
 }
 
-void scl_checker_open_transport(lua_State *L) {
-  SCL_LUA_CALLS(L, {"transport_run", transport_run, 3},
-                {"transport_launched", transport_launched, 1}, {"transport_sum", transport_sum, 3},
-                {"transport_maximum", transport_maximum, 3},
-                {"transport_broadcast", transport_broadcast, 3},
-                {"transport_asked", transport_asked, 0}, {"sleep", sleep_here, 1},
-                {"outlive_ctrl_c", outlive_ctrl_c, 0}, {"press_ctrl_c", press_ctrl_c, 0});
-}
+SCL_LUA_CALLS(scl_checker_transport_calls, {"transport_run", transport_run, 3},
+              {"transport_launched", transport_launched, 1}, {"transport_sum", transport_sum, 3},
+              {"transport_maximum", transport_maximum, 3},
+              {"transport_broadcast", transport_broadcast, 3},
+              {"transport_asked", transport_asked, 0}, {"sleep", sleep_here, 1},
+              {"outlive_ctrl_c", outlive_ctrl_c, 0}, {"press_ctrl_c", press_ctrl_c, 0});

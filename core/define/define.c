@@ -196,4 +196,4 @@ static int define_component(lua_State *L) {
   return 0;
 }
 
-void scl_lua_open_define(lua_State *L) { SCL_LUA_FUNCTIONS(L, {"define", define_component}); }
+SCL_LUA_CALLS(scl_lua_define_calls, {"define", define_component, -1});

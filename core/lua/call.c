@@ -256,13 +256,15 @@ static void make_mark(lua_State *L, const char *name, bool collected) {
 }
 
 /* Each function becomes a closure of enter(), which sets up the stack and the mark before it. */
-void scl_lua_set_calls(lua_State *L, size_t count, const scl_lua_call *calls) {
+void scl_lua_set_calls(lua_State *L, const scl_lua_call *calls) {
   make_mark(L, SCL_LUA_MARK, false);
   make_mark(L, SCL_LUA_MARK_IN_COROUTINE, true);
-  for (size_t i = 0; i < count; i++) {
-    lua_pushcfunction(L, calls[i].function);
-    lua_pushinteger(L, calls[i].arguments);
-    lua_pushcclosure(L, enter, 2);
-    lua_setfield(L, -2, calls[i].name);
+  for (; calls->name != NULL; calls++) {
+    lua_pushcfunction(L, calls->function);
+    if (calls->arguments >= 0) {
+      lua_pushinteger(L, calls->arguments);
+      lua_pushcclosure(L, enter, 2);
+    }
+    lua_setfield(L, -2, calls->name);
   }
 }

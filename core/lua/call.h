@@ -45,16 +45,4 @@ lua_State *scl_lua_running(void);
 /* The same, but NULL on every thread except the one that runs the script. */
 lua_State *scl_lua_running_here(void);
 
-/* Functions that run as such calls, with the most arguments that they take: more are dropped, fewer
- * come as nil, so that place `arguments + 1` is not theirs.
- *
- *   SCL_LUA_CALLS(L, {"transform", transform, 4}, ...) */
-typedef struct scl_lua_call {
-  const char *name;
-  lua_CFunction function;
-  int arguments;
-} scl_lua_call;
-void scl_lua_set_calls(lua_State *L, size_t count, const scl_lua_call *calls);
-#define SCL_LUA_CALLS(L, ...) scl_lua_set_calls(L, SCL_LUA_LIST(scl_lua_call, __VA_ARGS__))
-
 #endif

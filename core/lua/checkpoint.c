@@ -30,7 +30,5 @@ static int checkpoint_begin(lua_State *L) {
   return 0;
 }
 
-void scl_lua_open_checkpoint(lua_State *L) {
-  SCL_LUA_CALLS(L, {"checkpoint_open", checkpoint_open, 3},
-                {"checkpoint_begin", checkpoint_begin, 3});
-}
+SCL_LUA_CALLS(scl_lua_checkpoint_calls, {"checkpoint_open", checkpoint_open, 3},
+              {"checkpoint_begin", checkpoint_begin, 3});

@@ -122,9 +122,7 @@ static int ways(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_codes(lua_State *L) {
-  SCL_LUA_CALLS(L, {"codes_pack", pack, 2}, {"codes_unpack", unpack, 1}, {"codes_info", info, 1},
-                {"codes_compare", compare, 3}, {"codes_nearest", nearest, 3},
-                {"codes_select", select_rows, 2}, {"codes_write", write_file, 2},
-                {"codes_read", read_file, 1}, {"codes_ways", ways, 1});
-}
+SCL_LUA_CALLS(scl_lua_codes_calls, {"codes_pack", pack, 2}, {"codes_unpack", unpack, 1},
+              {"codes_info", info, 1}, {"codes_compare", compare, 3}, {"codes_nearest", nearest, 3},
+              {"codes_select", select_rows, 2}, {"codes_write", write_file, 2},
+              {"codes_read", read_file, 1}, {"codes_ways", ways, 1});

@@ -426,14 +426,11 @@ static int make_folder(lua_State *L) {
   return 0;
 }
 
-void scl_lua_open_data(lua_State *L) {
-  scl_lua_open_data_options(L);
-  SCL_LUA_CALLS(L, {"read_csv", read_csv, 2}, {"stream_csv", stream_csv, 2},
-                {"read_libsvm", read_libsvm, 2}, {"stream_libsvm", stream_libsvm, 2},
-                {"libsvm_size", libsvm_size, 2}, {"write_libsvm", write_libsvm, 3},
-                {"read_idx", read_idx, 3}, {"stream_idx", stream_idx, 3}, {"read_npy", read_npy, 2},
-                {"write_npy", write_npy, 2}, {"write_csv", write_csv, 3},
-                {"stream_npy", stream_npy, 2}, {"read_matrix_market", read_matrix_market, 2},
-                {"npz_names", npz_names, 1}, {"read_npz", read_npz, 2}, {"write_npz", write_npz, 4},
-                {"fetch", fetch, 3}, {"sha256", sha256, 1}, {"make_folder", make_folder, 2});
-}
+SCL_LUA_CALLS(scl_lua_data_calls, {"read_csv", read_csv, 2}, {"stream_csv", stream_csv, 2},
+              {"read_libsvm", read_libsvm, 2}, {"stream_libsvm", stream_libsvm, 2},
+              {"libsvm_size", libsvm_size, 2}, {"write_libsvm", write_libsvm, 3},
+              {"read_idx", read_idx, 3}, {"stream_idx", stream_idx, 3}, {"read_npy", read_npy, 2},
+              {"write_npy", write_npy, 2}, {"write_csv", write_csv, 3},
+              {"stream_npy", stream_npy, 2}, {"read_matrix_market", read_matrix_market, 2},
+              {"npz_names", npz_names, 1}, {"read_npz", read_npz, 2}, {"write_npz", write_npz, 4},
+              {"fetch", fetch, 3}, {"sha256", sha256, 1}, {"make_folder", make_folder, 2});

@@ -279,6 +279,5 @@ static int csv_missing(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_data_options(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"reader_options", reader_options}, {"csv_missing", csv_missing});
-}
+SCL_LUA_CALLS(scl_lua_data_options_calls, {"reader_options", reader_options, -1},
+              {"csv_missing", csv_missing, -1});

@@ -22,6 +22,4 @@ scl_matrix_market_options scl_lua_check_matrix_market_options(lua_State *L, int 
 
 scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *title);
 
-void scl_lua_open_data_options(lua_State *L);
-
 #endif

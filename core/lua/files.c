@@ -187,9 +187,7 @@ static int make_link(lua_State *L) {
   return 0;
 }
 
-void scl_lua_open_files(lua_State *L) {
-  SCL_LUA_CALLS(L, {"read_text", read_text, 2}, {"read_head", read_head, 2},
-                {"write_text", write_text, 3});
-  SCL_LUA_FUNCTIONS(L, {"folder", folder}, {"glob", glob_paths}, {"real_path", real_path},
-                    {"file_about", file_about}, {"set_mode", set_mode}, {"link", make_link});
-}
+SCL_LUA_CALLS(scl_lua_files_calls, {"read_text", read_text, 2}, {"read_head", read_head, 2},
+              {"write_text", write_text, 3}, {"folder", folder, -1}, {"glob", glob_paths, -1},
+              {"real_path", real_path, -1}, {"file_about", file_about, -1},
+              {"set_mode", set_mode, -1}, {"link", make_link, -1});

@@ -139,8 +139,7 @@ static int number_bytes(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_formula(lua_State *L) {
-  SCL_LUA_CALLS(L, {"formula", formula, 1}, {"stage_operators", stage_operators, 1},
-                {"map_formula", map_formula, 1}, {"map_rounding", map_rounding, 1},
-                {"c_numbers", c_numbers, 2}, {"number_bytes", number_bytes, 2});
-}
+SCL_LUA_CALLS(scl_lua_formula_calls, {"formula", formula, 1},
+              {"stage_operators", stage_operators, 1}, {"map_formula", map_formula, 1},
+              {"map_rounding", map_rounding, 1}, {"c_numbers", c_numbers, 2},
+              {"number_bytes", number_bytes, 2});

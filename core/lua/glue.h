@@ -1,7 +1,5 @@
 /* Lua glue: userdata, argument checks, errors. No mathematics here. Every file core/lua/NAME.c, and
- * core/define/define.c,
- * defines scl_lua_open_NAME, which adds its functions to the table `scullery.core` on top of the
- * stack.
+ * core/define/define.c, lists its functions of the table `scullery.core` in scl_lua_NAME_calls.
  *
  * `scullery.core` is private: only lua/scullery, the checker and tests call it, and change with it.
  * Options that a script passes to `sc` are checked where they are used first, in Lua or here, not
@@ -136,16 +134,31 @@ void scl_lua_set_texts(lua_State *L, size_t count, const scl_lua_text *texts);
 /* The matrix becomes Lua's, and *from empty. */
 void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from);
 
-/* The files of this folder that add functions to scullery.core, each with its scl_lua_open_NAME, in
- * the order in which they are opened. */
+/* A function of scullery.core. It runs as a call into the engine (lua/call.h), with the most
+ * arguments that it takes: more are dropped, fewer come as nil, so that place `arguments + 1` is not
+ * its. arguments -1: a plain function of Lua. */
+typedef struct scl_lua_call {
+  const char *name;
+  lua_CFunction function;
+  int arguments;
+} scl_lua_call;
+/* The functions of a file: SCL_LUA_CALLS(scl_lua_rows_calls, {"transform", transform, 4}, ...) */
+#define SCL_LUA_CALLS(list, ...) const scl_lua_call list[] = {__VA_ARGS__, {NULL, NULL, 0}}
+/* Add the functions of such a list to the table on top of the stack. */
+void scl_lua_set_calls(lua_State *L, const scl_lua_call *calls);
+
+/* The files of this folder that have such a list, scl_lua_NAME_calls. */
 // clang-format off
 #define SCL_LUA_FILES(X) \
-  X(matrix) X(sparse) X(random) X(source) X(data) X(files) X(plugin) X(define) X(options) X(map) X(rows) \
+  X(matrix_make) X(sparse_make) X(random) X(source) X(data) X(data_options) X(files) X(plugin) X(define) X(options) X(map) X(rows) \
   X(machine) X(labels) X(training) X(sums) X(posterior) X(checkpoint) X(model) X(pruning) X(loss) X(probabilities) X(inspect) \
   X(codes) X(progress) X(profile) X(json) X(saving) X(saved) X(predict) X(row_files) \
   X(terminal) X(text) X(texts) X(process) X(plugin_facts) X(journal) X(worker) X(plan) X(processes) X(metric) X(formula) X(reader)
 // clang-format on
-#define SCL_LUA_DECLARE(name) void scl_lua_open_##name(lua_State *L);
+#define SCL_LUA_DECLARE(name) extern const scl_lua_call scl_lua_##name##_calls[];
 SCL_LUA_FILES(SCL_LUA_DECLARE)
+
+/* Prepare the display of progress, and the class of its levels. */
+void scl_lua_open_progress(lua_State *L);
 
 #endif

@@ -122,8 +122,6 @@ static int kernel_spaces(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_inspect(lua_State *L) {
-  SCL_LUA_CALLS(L, {"spaces", spaces, 0}, {"shape", shape, 1}, {"facts", facts, 1},
-                {"two_valued", two_valued, 1}, {"layout", layout, 3}, {"law", law, 3},
-                {"kernel_spaces", kernel_spaces, 1});
-}
+SCL_LUA_CALLS(scl_lua_inspect_calls, {"spaces", spaces, 0}, {"shape", shape, 1},
+              {"facts", facts, 1}, {"two_valued", two_valued, 1}, {"layout", layout, 3},
+              {"law", law, 3}, {"kernel_spaces", kernel_spaces, 1});

@@ -83,8 +83,7 @@ static int journal_disclaim(lua_State *L) {
   return 0;
 }
 
-void scl_lua_open_journal(lua_State *L) {
-  SCL_LUA_CALLS(L, {"journal_is_there", journal_is_there, 1}, {"journal_open", journal_open, 2},
-                {"journal_read", journal_read, 1}, {"journal_add", journal_add, 2},
-                {"journal_claim", journal_claim, 2}, {"journal_disclaim", journal_disclaim, 2});
-}
+SCL_LUA_CALLS(scl_lua_journal_calls, {"journal_is_there", journal_is_there, 1},
+              {"journal_open", journal_open, 2}, {"journal_read", journal_read, 1},
+              {"journal_add", journal_add, 2}, {"journal_claim", journal_claim, 2},
+              {"journal_disclaim", journal_disclaim, 2});

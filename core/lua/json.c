@@ -206,6 +206,4 @@ static int json_decode(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_json(lua_State *L) {
-  SCL_LUA_CALLS(L, {"json_encode", json_encode, 1}, {"json_decode", json_decode, 2});
-}
+SCL_LUA_CALLS(scl_lua_json_calls, {"json_encode", json_encode, 1}, {"json_decode", json_decode, 2});

@@ -43,7 +43,5 @@ static int classes_seen(lua_State *L) {
   return scl_lua_give_size(L, scl_source_classes_seen(scl_lua_check_source(L, 1)));
 }
 
-void scl_lua_open_labels(lua_State *L) {
-  SCL_LUA_CALLS(L, {"code_targets", code_targets, 3}, {"coded_source", coded_source, 3},
-                {"classes_seen", classes_seen, 1});
-}
+SCL_LUA_CALLS(scl_lua_labels_calls, {"code_targets", code_targets, 3},
+              {"coded_source", coded_source, 3}, {"classes_seen", classes_seen, 1});

@@ -29,6 +29,4 @@ static int losses(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_loss(lua_State *L) {
-  SCL_LUA_CALLS(L, {"loss", solver_loss, 2}, {"losses", losses, 3});
-}
+SCL_LUA_CALLS(scl_lua_loss_calls, {"loss", solver_loss, 2}, {"losses", losses, 3});

@@ -160,13 +160,11 @@ static int interrupt(lua_State *L) {
   return 0;
 }
 
-void scl_lua_open_machine(lua_State *L) {
-  SCL_LUA_CALLS(L, {"ceiling", ceiling, 3}, {"ceiling_features", ceiling_features, 6},
-                {"ceiling_rates", ceiling_rates, 1}, {"ceiling_gram", ceiling_gram, 2},
-                {"ceiling_whole", ceiling_whole, 3}, {"ceiling_file", ceiling_file, 1});
-  SCL_LUA_FUNCTIONS(L, {"threads", threads}, {"memory", memory},
-                    {"instruction_set", instruction_set}, {"bits", bits}, {"levels", levels},
-                    {"clock", monotonic}, {"now", monotonic},
-                    {"fail_allocation_after", fail_allocation_after},
-                    {"spoil_allocations", spoil_allocations}, {"interrupt", interrupt});
-}
+SCL_LUA_CALLS(scl_lua_machine_calls, {"ceiling", ceiling, 3},
+              {"ceiling_features", ceiling_features, 6}, {"ceiling_rates", ceiling_rates, 1},
+              {"ceiling_gram", ceiling_gram, 2}, {"ceiling_whole", ceiling_whole, 3},
+              {"ceiling_file", ceiling_file, 1}, {"threads", threads, -1}, {"memory", memory, -1},
+              {"instruction_set", instruction_set, -1}, {"bits", bits, -1}, {"levels", levels, -1},
+              {"clock", monotonic, -1}, {"now", monotonic, -1},
+              {"fail_allocation_after", fail_allocation_after, -1},
+              {"spoil_allocations", spoil_allocations, -1}, {"interrupt", interrupt, -1});

@@ -374,14 +374,13 @@ static int expectation(lua_State *L) {
   return 2;
 }
 
-void scl_lua_open_map(lua_State *L) {
-  SCL_LUA_CALLS(
-      L, {"map", map_new, 1}, {"map_whitened", map_whitened, 2}, {"map_staged", map_staged, 2},
-      {"map_union", map_union, 2}, {"map_parts", map_parts, 1}, {"map_select", map_select, 2},
-      {"map_info", map_info, 1}, {"quadrature_gap", quadrature_gap, 1}, {"space", sampler_space, 2},
-      {"map_parameters", map_parameters, 1}, {"map_gram", map_gram, 1}, {"map_grid", map_grid, 1},
-      {"map_exact", map_exact, 1}, {"map_take_grid", map_take_grid, 2},
-      {"map_constants", map_constants, 2}, {"map_induced", map_induced, 3},
-      {"map_collision", map_collision, 3}, {"map_codes", map_codes, 2},
-      {"map_between", map_between, 3}, {"gram", kernel_gram, 3}, {"expectation", expectation, 4});
-}
+SCL_LUA_CALLS(scl_lua_map_calls, {"map", map_new, 1}, {"map_whitened", map_whitened, 2},
+              {"map_staged", map_staged, 2}, {"map_union", map_union, 2},
+              {"map_parts", map_parts, 1}, {"map_select", map_select, 2}, {"map_info", map_info, 1},
+              {"quadrature_gap", quadrature_gap, 1}, {"space", sampler_space, 2},
+              {"map_parameters", map_parameters, 1}, {"map_gram", map_gram, 1},
+              {"map_grid", map_grid, 1}, {"map_exact", map_exact, 1},
+              {"map_take_grid", map_take_grid, 2}, {"map_constants", map_constants, 2},
+              {"map_induced", map_induced, 3}, {"map_collision", map_collision, 3},
+              {"map_codes", map_codes, 2}, {"map_between", map_between, 3},
+              {"gram", kernel_gram, 3}, {"expectation", expectation, 4});

@@ -196,7 +196,8 @@ static const char *called_here(const char *name) {
   return NULL;
 }
 
-int scl_lua_no_method(lua_State *L, const char *noun) {
+/* Raise: the class has no method of the name at place 2. */
+static int no_method(lua_State *L, const char *noun) {
   enum { MOST = 128 };
   const char *name = lua_tostring(L, 2), *names[MOST];
   size_t count = 0;
@@ -209,15 +210,8 @@ int scl_lua_no_method(lua_State *L, const char *noun) {
   return luaL_error(L, "%s has no method '%s' (did you mean '%s'?)", noun, name, near);
 }
 
-/* X[i]: row i as a view, a number when there is one column; X.name: a method (upvalue 1) */
-static int index(lua_State *L) {
-  if (lua_type(L, 2) != LUA_TNUMBER) {
-    lua_settop(L, 2);
-    lua_pushvalue(L, 2);
-    lua_gettable(L, lua_upvalueindex(1));
-    if (lua_isnil(L, -1) && lua_type(L, 2) == LUA_TSTRING) return scl_lua_no_method(L, "a matrix");
-    return 1;
-  }
+/* X[i]: row i as a view, a number when there is one column */
+static int element(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row");
   if (a->cols == 1) return scl_lua_give_number(L, scl_matrix_get(a, i, 0));
@@ -453,33 +447,49 @@ static int equal(lua_State *L) {
   return scl_lua_give_boolean(L, same);
 }
 
-void scl_lua_seal_class(lua_State *L, int methods, int metatable, lua_CFunction index_of) {
-  lua_pushvalue(L, methods);
-  lua_pushcclosure(L, index_of, 1);
-  lua_setfield(L, metatable, "__index");
-  lua_pushvalue(L, methods);
-  lua_setfield(L, metatable, "methods"); /* for completion and help */
-  lua_pushboolean(L, 0);
-  lua_setfield(L, metatable, "__metatable");
+/* X.name, X[i]: upvalues are the methods, the noun of the class and its element. */
+static int index_of(lua_State *L) {
+  if (lua_type(L, 2) == LUA_TNUMBER) return lua_tocfunction(L, lua_upvalueindex(3))(L);
+  lua_settop(L, 2);
+  lua_pushvalue(L, 2);
+  lua_gettable(L, lua_upvalueindex(1));
+  if (lua_isnil(L, -1) && lua_type(L, 2) == LUA_TSTRING)
+    return no_method(L, lua_tostring(L, lua_upvalueindex(2)));
+  return 1;
 }
 
-void scl_lua_open_matrix(lua_State *L) {
-  scl_lua_add_matrix_makers(L);
-  luaL_newmetatable(L, SCL_LUA_MATRIX);
-  const int metatable = lua_gettop(L);
-  SCL_LUA_FUNCTIONS(L, {"__gc", collect}, {"__close", collect}, {"__len", get_rows},
-                    {"__newindex", newindex}, {"__tostring", tostring}, {"__eq", equal});
+void scl_lua_add_class(lua_State *L, const scl_lua_class *class) {
+  luaL_newmetatable(L, class->name);
+  for (size_t i = 0; i < 2 && class->metamethods[i] != NULL; i++)
+    luaL_setfuncs(L, class->metamethods[i], 0);
+  scl_lua_set_boolean(L, "__metatable", false);
   lua_newtable(L);
-  const int table = lua_gettop(L);
-  SCL_LUA_FUNCTIONS(L, {"rows", get_rows}, {"cols", get_cols}, {"dtype", get_dtype},
-                    {"bytes", get_bytes}, {"isfinite", is_finite}, {"get", get}, {"set", set},
-                    {"slice", slice}, {"column", column}, {"row", row}, {"t", transpose},
-                    {"select", select_rows}, {"copy", copy}, {"dense", dense}, {"astype", astype},
-                    {"save", save}, {"totable", totable});
-  scl_lua_set_boolean(L, "sparse", false);
-  scl_lua_add_matrix_math(L, table, metatable);
-  scl_lua_seal_class(L, table, metatable, index);
-  lua_pushvalue(L, table);
-  lua_setfield(L, metatable - 1, "matrix_methods");
-  lua_settop(L, metatable - 1);
+  for (size_t i = 0; i < 2 && class->methods[i] != NULL; i++)
+    luaL_setfuncs(L, class->methods[i], 0);
+  scl_lua_set_boolean(L, "sparse", class->sparse);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -4, class->key);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "methods"); /* for completion and help */
+  lua_pushstring(L, class->noun);
+  lua_pushcfunction(L, class->element);
+  lua_pushcclosure(L, index_of, 3);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
 }
+
+static SCL_LUA_METHODS(metamethods, {"__gc", collect}, {"__close", collect}, {"__len", get_rows},
+                       {"__newindex", newindex}, {"__tostring", tostring}, {"__eq", equal});
+static SCL_LUA_METHODS(methods, {"rows", get_rows}, {"cols", get_cols}, {"dtype", get_dtype},
+                       {"bytes", get_bytes}, {"isfinite", is_finite}, {"get", get}, {"set", set},
+                       {"slice", slice}, {"column", column}, {"row", row}, {"t", transpose},
+                       {"select", select_rows}, {"copy", copy}, {"dense", dense},
+                       {"astype", astype}, {"save", save}, {"totable", totable});
+
+const scl_lua_class scl_lua_matrix_class = {SCL_LUA_MATRIX,
+                                            "matrix_methods",
+                                            "a matrix",
+                                            false,
+                                            element,
+                                            {methods, scl_lua_matrix_math},
+                                            {metamethods, scl_lua_matrix_operators}};

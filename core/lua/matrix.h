@@ -39,20 +39,24 @@ double *scl_lua_check_numbers(lua_State *L, int place, const char *what, size_t 
 
 /* Raise: the value at `place` is not an object of the class, which `noun` names. */
 void scl_lua_refuse_argument(lua_State *L, int place, const char *class, const char *noun);
-/* Raise, in the __index of a class whose methods are upvalue 1: it has no method of the name at
- * place 2. */
-int scl_lua_no_method(lua_State *L, const char *noun);
-/* Set what classes of matrices have in common in the metatable at that place: __index, with the
- * table of methods as its upvalue, methods, __metatable. */
-void scl_lua_seal_class(lua_State *L, int methods, int metatable, lua_CFunction index_of);
+/* A class whose objects a script indexes with numbers and with the names of methods. Lists end with
+ * {NULL, NULL}; the second of two may be NULL. */
+typedef struct scl_lua_class {
+  const char *name, *key; /* of the metatable, and of the methods in scullery.core */
+  const char *noun;       /* "a matrix" */
+  bool sparse;            /* X.sparse */
+  lua_CFunction element;  /* X[i] */
+  const luaL_Reg *methods[2], *metamethods[2];
+} scl_lua_class;
+#define SCL_LUA_METHODS(list, ...) const luaL_Reg list[] = {__VA_ARGS__, {NULL, NULL}}
+/* Add the class to scullery.core, the table on top of the stack. */
+void scl_lua_add_class(lua_State *L, const scl_lua_class *class);
+extern const scl_lua_class scl_lua_matrix_class;
 
 /* Call core.NAME(value at place 1, `absent` times nil, value at place 2). */
 void scl_lua_call_writer(lua_State *L, const char *name, int absent);
 
-/* matrix, zeros, ones, eye, hcat, vcat, is_matrix, added to the table on top of the stack. */
-void scl_lua_add_matrix_makers(lua_State *L);
-/* Arithmetic, reductions and decompositions, added to the method table on top of the stack, and
- * their metamethods to the metatable below it. */
-void scl_lua_add_matrix_math(lua_State *L, int methods, int metatable);
+/* Methods of arithmetic, reductions and decompositions, and their metamethods. */
+extern const luaL_Reg scl_lua_matrix_math[], scl_lua_matrix_operators[];
 
 #endif

@@ -164,7 +164,6 @@ static int is_matrix(lua_State *L) {
   return scl_lua_give_boolean(L, scl_lua_test_matrix(L, 1) != NULL);
 }
 
-void scl_lua_add_matrix_makers(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"matrix", from_table}, {"zeros", zeros}, {"ones", ones}, {"eye", eye},
-                    {"hcat", hcat}, {"vcat", vcat}, {"is_matrix", is_matrix});
-}
+SCL_LUA_CALLS(scl_lua_matrix_make_calls, {"matrix", from_table, -1}, {"zeros", zeros, -1},
+              {"ones", ones, -1}, {"eye", eye, -1}, {"hcat", hcat, -1}, {"vcat", vcat, -1},
+              {"is_matrix", is_matrix, -1});

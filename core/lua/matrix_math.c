@@ -226,14 +226,9 @@ static int eigvals(lua_State *L) {
   return 1;
 }
 
-void scl_lua_add_matrix_math(lua_State *L, int methods, int metatable) {
-  lua_pushvalue(L, methods);
-  SCL_LUA_FUNCTIONS(L, {"mul", multiply_elements}, {"div", divide_elements}, {"map", map},
-                    {"abs", absolute}, {"sum", sum}, {"mean", mean}, {"std", standard_deviation},
-                    {"min", least}, {"max", most}, {"argmax", argmax}, {"norm", norm}, {"dot", dot},
-                    {"distances", distances}, {"eigvals", eigvals});
-  lua_pushvalue(L, metatable);
-  SCL_LUA_FUNCTIONS(L, {"__add", add}, {"__sub", subtract}, {"__mul", product}, {"__div", divide},
-                    {"__unm", negate});
-  lua_pop(L, 2);
-}
+SCL_LUA_METHODS(scl_lua_matrix_math, {"mul", multiply_elements}, {"div", divide_elements},
+                {"map", map}, {"abs", absolute}, {"sum", sum}, {"mean", mean},
+                {"std", standard_deviation}, {"min", least}, {"max", most}, {"argmax", argmax},
+                {"norm", norm}, {"dot", dot}, {"distances", distances}, {"eigvals", eigvals});
+SCL_LUA_METHODS(scl_lua_matrix_operators, {"__add", add}, {"__sub", subtract}, {"__mul", product},
+                {"__div", divide}, {"__unm", negate});

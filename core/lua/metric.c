@@ -43,4 +43,4 @@ static int metric(lua_State *L) {
   return 2;
 }
 
-void scl_lua_open_metric(lua_State *L) { SCL_LUA_CALLS(L, {"metric", metric, 5}); }
+SCL_LUA_CALLS(scl_lua_metric_calls, {"metric", metric, 5});

@@ -86,6 +86,4 @@ int scl_lua_load_model(lua_State *L, scl_lua_loader loader) {
 /* core.model_load(solver, what core.model_save gave) -> model */
 static int model_load(lua_State *L) { return scl_lua_load_model(L, scl_model_load); }
 
-void scl_lua_open_model(lua_State *L) {
-  SCL_LUA_CALLS(L, {"model_save", model_save, 1}, {"model_load", model_load, 2});
-}
+SCL_LUA_CALLS(scl_lua_model_calls, {"model_save", model_save, 1}, {"model_load", model_load, 2});

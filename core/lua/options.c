@@ -363,7 +363,5 @@ static int nearest(lua_State *L) {
   return scl_lua_give_text(L, scl_nearest(word, names, count));
 }
 
-void scl_lua_open_options(lua_State *L) {
-  SCL_LUA_CALLS(L, {"option_rows", option_rows, 1}, {"check_options", check_options, 5},
-                {"nearest", nearest, 2});
-}
+SCL_LUA_CALLS(scl_lua_options_calls, {"option_rows", option_rows, 1},
+              {"check_options", check_options, 5}, {"nearest", nearest, 2});

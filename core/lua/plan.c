@@ -91,7 +91,5 @@ static int plan(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_plan(lua_State *L) {
-  SCL_LUA_CALLS(L, {"memory_left", memory_left, 1}, {"first_rows", first_rows, 2},
-                {"plan", plan, 7});
-}
+SCL_LUA_CALLS(scl_lua_plan_calls, {"memory_left", memory_left, 1}, {"first_rows", first_rows, 2},
+              {"plan", plan, 7});

@@ -301,15 +301,12 @@ static int plugin_folder(lua_State *L) {
   return scl_lua_give_text(L, scl_folders_user(folder) ? folder : NULL);
 }
 
-void scl_lua_open_plugin(lua_State *L) {
-  SCL_LUA_CALLS(L, {"waiting", plugin_waiting, 3}, {"instance", plugin_instance, 6},
-                {"settings", plugin_settings, 1}, {"abilities", plugin_abilities, 1},
-                {"solver_facts", solver_facts, 1}, {"plugin_info", plugin_info, 2},
-                {"option_name", option_name, 3}, {"plugin_list", plugin_list, 0},
-                {"plugin_load", plugin_load, 2}, {"plugin_reload", plugin_reload, 2},
-                {"plugin_folder", plugin_folder, 0}, {"plugin_find", plugin_find, 2},
-                {"has_symbol", has_symbol, 1}, {"include_folder", include_folder, 0},
-                {"plugin_files", plugin_files, 0}, {"plugin_versions", plugin_versions, 0},
-                {"plugin_kinds", plugin_kinds, 0});
-  SCL_LUA_INTEGERS(L, {"most_nested", SCL_MOST_NESTED}, {"most_within", SCL_MOST_WITHIN});
-}
+SCL_LUA_CALLS(scl_lua_plugin_calls, {"waiting", plugin_waiting, 3},
+              {"instance", plugin_instance, 6}, {"settings", plugin_settings, 1},
+              {"abilities", plugin_abilities, 1}, {"solver_facts", solver_facts, 1},
+              {"plugin_info", plugin_info, 2}, {"option_name", option_name, 3},
+              {"plugin_list", plugin_list, 0}, {"plugin_load", plugin_load, 2},
+              {"plugin_reload", plugin_reload, 2}, {"plugin_folder", plugin_folder, 0},
+              {"plugin_find", plugin_find, 2}, {"has_symbol", has_symbol, 1},
+              {"include_folder", include_folder, 0}, {"plugin_files", plugin_files, 0},
+              {"plugin_versions", plugin_versions, 0}, {"plugin_kinds", plugin_kinds, 0});

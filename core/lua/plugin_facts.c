@@ -197,6 +197,5 @@ static int symbols(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_plugin_facts(lua_State *L) {
-  SCL_LUA_CALLS(L, {"plugin_facts", plugin_facts, 2}, {"symbols", symbols, 1});
-}
+SCL_LUA_CALLS(scl_lua_plugin_facts_calls, {"plugin_facts", plugin_facts, 2},
+              {"symbols", symbols, 1});

@@ -146,11 +146,10 @@ static int conformal_bounds(lua_State *L) {
   return 2;
 }
 
-void scl_lua_open_posterior(lua_State *L) {
-  SCL_LUA_CALLS(L, {"posterior", posterior_new, 4}, {"posterior_info", posterior_info, 1},
-                {"posterior_parameters", posterior_parameters, 1},
-                {"posterior_variance", posterior_variance, 5},
-                {"posterior_project", posterior_project, 5}, {"posterior_draw", posterior_draw, 3},
-                {"posterior_save", posterior_save, 1}, {"saved_posterior", posterior_load, 3},
-                {"conformal_bounds", conformal_bounds, 4});
-}
+SCL_LUA_CALLS(scl_lua_posterior_calls, {"posterior", posterior_new, 4},
+              {"posterior_info", posterior_info, 1},
+              {"posterior_parameters", posterior_parameters, 1},
+              {"posterior_variance", posterior_variance, 5},
+              {"posterior_project", posterior_project, 5}, {"posterior_draw", posterior_draw, 3},
+              {"posterior_save", posterior_save, 1}, {"saved_posterior", posterior_load, 3},
+              {"conformal_bounds", conformal_bounds, 4});

@@ -116,6 +116,4 @@ static int formed_source(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_predict(lua_State *L) {
-  SCL_LUA_CALLS(L, {"predict", predict, 4}, {"formed_source", formed_source, 2});
-}
+SCL_LUA_CALLS(scl_lua_predict_calls, {"predict", predict, 4}, {"formed_source", formed_source, 2});

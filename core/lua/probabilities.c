@@ -132,7 +132,5 @@ static int own_probabilities(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_probabilities(lua_State *L) {
-  SCL_LUA_CALLS(L, {"platt", platt, 3}, {"isotonic", isotonic, 3},
-                {"own_probabilities", own_probabilities, 2});
-}
+SCL_LUA_CALLS(scl_lua_probabilities_calls, {"platt", platt, 3}, {"isotonic", isotonic, 3},
+              {"own_probabilities", own_probabilities, 2});

@@ -125,7 +125,5 @@ static int in_child(lua_State *L) {
 /* core.process() -> the number of this process */
 static int process_number(lua_State *L) { return scl_lua_give_size(L, (size_t)getpid()); }
 
-void scl_lua_open_process(lua_State *L) {
-  SCL_LUA_CALLS(L, {"command", command, 0}, {"run_program", run_program, 4},
-                {"in_child", in_child, 2}, {"process", process_number, 0});
-}
+SCL_LUA_CALLS(scl_lua_process_calls, {"command", command, 0}, {"run_program", run_program, 4},
+              {"in_child", in_child, 2}, {"process", process_number, 0});

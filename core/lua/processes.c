@@ -74,8 +74,6 @@ static int process_share(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_processes(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"process_count", process_count}, {"process_hosts", process_hosts},
-                    {"process_exchanged", process_exchanged}, {"process_meet", process_meet},
-                    {"process_share", process_share});
-}
+SCL_LUA_CALLS(scl_lua_processes_calls, {"process_count", process_count, -1},
+              {"process_hosts", process_hosts, -1}, {"process_exchanged", process_exchanged, -1},
+              {"process_meet", process_meet, -1}, {"process_share", process_share, -1});

@@ -31,6 +31,5 @@ static int profile_stop(lua_State *L) {
   return push_stages(L);
 }
 
-void scl_lua_open_profile(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"profile_start", profile_start}, {"profile_stop", profile_stop});
-}
+SCL_LUA_CALLS(scl_lua_profile_calls, {"profile_start", profile_start, -1},
+              {"profile_stop", profile_stop, -1});

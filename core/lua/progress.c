@@ -255,6 +255,9 @@ static void hook(scl_progress_event event, const scl_level *level) {
     call_watcher_protected(stepping != NULL ? stepping : scl_lua_running(), &copy);
 }
 
+SCL_LUA_CALLS(scl_lua_progress_calls, {"hide_progress", hide_progress, -1}, {"watch", watch, -1},
+              {"unwatch", unwatch, -1}, {"level", level_open, -1});
+
 void scl_lua_open_progress(lua_State *L) {
   luaL_newmetatable(L, SCL_LUA_LEVEL);
   SCL_LUA_FUNCTIONS(L, {"step", level_step}, {"close", level_close}, {"__close", level_close},
@@ -264,6 +267,4 @@ void scl_lua_open_progress(lua_State *L) {
   lua_pop(L, 1);
   scl_progress_set_hook(hook);
   if (isatty(STDERR_FILENO)) scl_host_set_log(show_log);
-  SCL_LUA_FUNCTIONS(L, {"hide_progress", hide_progress}, {"watch", watch}, {"unwatch", unwatch},
-                    {"level", level_open});
 }

@@ -44,7 +44,5 @@ static int prune_step(lua_State *L) {
   return 3;
 }
 
-void scl_lua_open_pruning(lua_State *L) {
-  SCL_LUA_CALLS(L, {"map_norm", map_norm, 2}, {"pruning", pruning_new, 2},
-                {"prune_step", prune_step, 2});
-}
+SCL_LUA_CALLS(scl_lua_pruning_calls, {"map_norm", map_norm, 2}, {"pruning", pruning_new, 2},
+              {"prune_step", prune_step, 2});

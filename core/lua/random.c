@@ -76,7 +76,5 @@ static int draw_one(lua_State *L, scl_draw_numbers fill) {
 static int uniform(lua_State *L) { return draw_one(L, scl_random_uniform); }
 static int normal(lua_State *L) { return draw_one(L, scl_random_normal); }
 
-void scl_lua_open_random(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"rand", rand_matrix}, {"randn", randn_matrix}, {"permutation", permutation},
-                    {"uniform", uniform}, {"normal", normal});
-}
+SCL_LUA_CALLS(scl_lua_random_calls, {"rand", rand_matrix, -1}, {"randn", randn_matrix, -1},
+              {"permutation", permutation, -1}, {"uniform", uniform, -1}, {"normal", normal, -1});

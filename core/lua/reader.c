@@ -52,7 +52,5 @@ static int reader_file(lua_State *L) {
   return 2;
 }
 
-void scl_lua_open_reader(lua_State *L) {
-  SCL_LUA_CALLS(L, {"reader_of", reader_of, 1}, {"reader_columns", reader_columns, 2},
-                {"reader_file", reader_file, 3});
-}
+SCL_LUA_CALLS(scl_lua_reader_calls, {"reader_of", reader_of, 1},
+              {"reader_columns", reader_columns, 2}, {"reader_file", reader_file, 3});

@@ -185,9 +185,7 @@ static int commit_rows(lua_State *L) {
   return 0;
 }
 
-void scl_lua_open_row_files(lua_State *L) {
-  SCL_LUA_CALLS(L, {"csv_blocks", csv_blocks, 3}, {"npy_blocks", npy_blocks, 2},
-                {"libsvm_blocks", libsvm_blocks, 3}, {"next_rows", next_rows, 2},
-                {"block_notes", block_notes, 1}, {"row_file", row_file, 2},
-                {"write_rows", write_rows, 3}, {"commit_rows", commit_rows, 1});
-}
+SCL_LUA_CALLS(scl_lua_row_files_calls, {"csv_blocks", csv_blocks, 3}, {"npy_blocks", npy_blocks, 2},
+              {"libsvm_blocks", libsvm_blocks, 3}, {"next_rows", next_rows, 2},
+              {"block_notes", block_notes, 1}, {"row_file", row_file, 2},
+              {"write_rows", write_rows, 3}, {"commit_rows", commit_rows, 1});

@@ -269,12 +269,10 @@ static int quartiles(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_rows(lua_State *L) {
-  SCL_LUA_CALLS(L, {"fit_stage", fit_stage, 5}, {"fit_relevance", fit_relevance, 4},
-                {"stage_facts", stage_facts, 1}, {"stage_keeps_zeros", stage_keeps_zeros, 1},
-                {"stage_info", stage_info, 1}, {"learn", learn, 3}, {"learn_state", learn_state, 7},
-                {"learns", learns, 1}, {"widths", widths, 2}, {"sample", sample, 4},
-                {"distinct_rows", distinct_rows, 4}, {"transform", transform, 4}, {"walk", walk, 3},
-                {"block_rows", block_rows, 4}, {"find_nonfinite", find_nonfinite, 1},
-                {"quartiles", quartiles, 1});
-}
+SCL_LUA_CALLS(scl_lua_rows_calls, {"fit_stage", fit_stage, 5}, {"fit_relevance", fit_relevance, 4},
+              {"stage_facts", stage_facts, 1}, {"stage_keeps_zeros", stage_keeps_zeros, 1},
+              {"stage_info", stage_info, 1}, {"learn", learn, 3}, {"learn_state", learn_state, 7},
+              {"learns", learns, 1}, {"widths", widths, 2}, {"sample", sample, 4},
+              {"distinct_rows", distinct_rows, 4}, {"transform", transform, 4}, {"walk", walk, 3},
+              {"block_rows", block_rows, 4}, {"find_nonfinite", find_nonfinite, 1},
+              {"quartiles", quartiles, 1});

@@ -211,9 +211,7 @@ static int saved_model(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_saved(lua_State *L) {
-  SCL_LUA_CALLS(L, {"saved_open", saved_open, 2}, {"saved_matrix", saved_matrix, 2},
-                {"saved_has", saved_has, 2}, {"saved_component", saved_component, 2},
-                {"saved_settings", saved_settings, 3}, {"saved_features", saved_features, 1},
-                {"saved_model", saved_model, 1});
-}
+SCL_LUA_CALLS(scl_lua_saved_calls, {"saved_open", saved_open, 2}, {"saved_matrix", saved_matrix, 2},
+              {"saved_has", saved_has, 2}, {"saved_component", saved_component, 2},
+              {"saved_settings", saved_settings, 3}, {"saved_features", saved_features, 1},
+              {"saved_model", saved_model, 1});

@@ -217,9 +217,8 @@ static int digest_of(lua_State *L) {
   return give_digest(L, &digest);
 }
 
-void scl_lua_open_saving(lua_State *L) {
-  SCL_LUA_CALLS(L, {"tensors_write", tensors_write, 3}, {"sparse_weights", sparse_weights, 1},
-                {"stage_save", stage_save, 1}, {"map_cells", map_cells, 1},
-                {"map_probe", map_probe, 1});
-  SCL_LUA_FUNCTIONS(L, {"fingerprint", fingerprint}, {"checksum", checksum}, {"digest", digest_of});
-}
+SCL_LUA_CALLS(scl_lua_saving_calls, {"tensors_write", tensors_write, 3},
+              {"sparse_weights", sparse_weights, 1}, {"stage_save", stage_save, 1},
+              {"map_cells", map_cells, 1}, {"map_probe", map_probe, 1},
+              {"fingerprint", fingerprint, -1}, {"checksum", checksum, -1},
+              {"digest", digest_of, -1});

@@ -197,9 +197,7 @@ scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
   return flow;
 }
 
-void scl_lua_open_source(lua_State *L) {
-  SCL_LUA_CALLS(L, {"source", source_matrix, 2}, {"source_size", source_size, 1},
-                {"source_sparse", source_sparse, 1}, {"is_sparse_flow", is_sparse_flow, 2},
-                {"generator", source_generator, 4}, {"read_rows", source_rows, 3},
-                {"source_columns", source_columns, 2});
-}
+SCL_LUA_CALLS(scl_lua_source_calls, {"source", source_matrix, 2}, {"source_size", source_size, 1},
+              {"source_sparse", source_sparse, 1}, {"is_sparse_flow", is_sparse_flow, 2},
+              {"generator", source_generator, 4}, {"read_rows", source_rows, 3},
+              {"source_columns", source_columns, 2});

@@ -91,16 +91,8 @@ static void push_view(lua_State *L, const scl_csr *from, size_t first, size_t ro
   *view = scl_csr_slice(from, first, rows);
 }
 
-/* X[i]: row i as a view, a number when there is one column; X.name: a method (upvalue 1) */
-static int index(lua_State *L) {
-  if (lua_type(L, 2) != LUA_TNUMBER) {
-    lua_settop(L, 2);
-    lua_pushvalue(L, 2);
-    lua_gettable(L, lua_upvalueindex(1));
-    if (lua_isnil(L, -1) && lua_type(L, 2) == LUA_TSTRING)
-      return scl_lua_no_method(L, "a sparse matrix");
-    return 1;
-  }
+/* X[i]: row i as a view, a number when there is one column */
+static int element(lua_State *L) {
   const scl_csr *a = scl_lua_check_csr(L, 1);
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row");
   if (a->cols == 1)
@@ -317,23 +309,18 @@ bool scl_lua_equal_sparse(lua_State *L) {
 
 static int equal(lua_State *L) { return scl_lua_give_boolean(L, scl_lua_equal_sparse(L)); }
 
-void scl_lua_open_sparse(lua_State *L) {
-  scl_lua_add_sparse_makers(L);
-  luaL_newmetatable(L, SCL_LUA_SPARSE);
-  const int metatable = lua_gettop(L);
-  SCL_LUA_FUNCTIONS(L, {"__gc", collect}, {"__close", collect}, {"__len", get_rows},
-                    {"__newindex", newindex}, {"__tostring", tostring}, {"__eq", equal});
-  lua_newtable(L);
-  const int table = lua_gettop(L);
-  SCL_LUA_FUNCTIONS(L, {"rows", get_rows}, {"cols", get_cols}, {"dtype", get_dtype},
-                    {"bytes", get_bytes}, {"nnz", get_entries}, {"isfinite", is_finite},
-                    {"get", get}, {"row", row}, {"column", column}, {"slice", slice},
-                    {"select", select_rows}, {"dense", dense}, {"astype", astype}, {"copy", copy},
-                    {"arrays", arrays}, {"save", save});
-  scl_lua_set_boolean(L, "sparse", true);
-  scl_lua_add_sparse_math(L, table, metatable);
-  scl_lua_seal_class(L, table, metatable, index);
-  lua_pushvalue(L, table);
-  lua_setfield(L, metatable - 1, "sparse_methods");
-  lua_settop(L, metatable - 1);
-}
+static SCL_LUA_METHODS(metamethods, {"__gc", collect}, {"__close", collect}, {"__len", get_rows},
+                       {"__newindex", newindex}, {"__tostring", tostring}, {"__eq", equal});
+static SCL_LUA_METHODS(methods, {"rows", get_rows}, {"cols", get_cols}, {"dtype", get_dtype},
+                       {"bytes", get_bytes}, {"nnz", get_entries}, {"isfinite", is_finite},
+                       {"get", get}, {"row", row}, {"column", column}, {"slice", slice},
+                       {"select", select_rows}, {"dense", dense}, {"astype", astype},
+                       {"copy", copy}, {"arrays", arrays}, {"save", save});
+
+const scl_lua_class scl_lua_sparse_class = {SCL_LUA_SPARSE,
+                                            "sparse_methods",
+                                            "a sparse matrix",
+                                            true,
+                                            element,
+                                            {methods, scl_lua_sparse_math},
+                                            {metamethods, scl_lua_sparse_operators}};

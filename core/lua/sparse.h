@@ -6,6 +6,7 @@
 #include "lua/matrix.h"
 
 #define SCL_LUA_SPARSE "scullery.sparse"
+extern const scl_lua_class scl_lua_sparse_class;
 
 /* The most columns: the number of a column, from 0, is an int32. */
 #define SCL_LUA_SPARSE_COLS ((size_t)1 << 31)
@@ -53,9 +54,7 @@ bool scl_lua_equal_sparse(lua_State *L);
 /* The arguments of hcat (across) or vcat, of which one is sparse, as one sparse matrix. */
 int scl_lua_concatenate_sparse(lua_State *L, bool across);
 
-/* csr, is_sparse and is_rows, added to the table on top of the stack. */
-void scl_lua_add_sparse_makers(lua_State *L);
-/* Products and reductions, added to the method table and to the metatable. */
-void scl_lua_add_sparse_math(lua_State *L, int methods, int metatable);
+/* Methods and metamethods of products and reductions. */
+extern const luaL_Reg scl_lua_sparse_math[], scl_lua_sparse_operators[];
 
 #endif

@@ -210,6 +210,5 @@ int scl_lua_concatenate_sparse(lua_State *L, bool across) {
   return 1;
 }
 
-void scl_lua_add_sparse_makers(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"csr", make}, {"is_sparse", is_sparse}, {"is_rows", is_rows});
-}
+SCL_LUA_CALLS(scl_lua_sparse_make_calls, {"csr", make, -1}, {"is_sparse", is_sparse, -1},
+              {"is_rows", is_rows, -1});

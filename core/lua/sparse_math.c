@@ -118,13 +118,7 @@ static int norm(lua_State *L) {
   return scl_lua_give_number(L, scl_csr_norm(scl_lua_check_csr(L, 1)));
 }
 
-void scl_lua_add_sparse_math(lua_State *L, int methods, int metatable) {
-  lua_pushvalue(L, methods);
-  SCL_LUA_FUNCTIONS(L, {"sum", sum}, {"mean", mean}, {"min", least}, {"max", largest},
-                    {"norm", norm}, {"counts", count_stored});
-  lua_pop(L, 1);
-  lua_pushvalue(L, metatable);
-  SCL_LUA_FUNCTIONS(L, {"__mul", product}, {"__div", divide}, {"__unm", negate}, {"__add", no_sum},
-                    {"__sub", no_sum});
-  lua_pop(L, 1);
-}
+SCL_LUA_METHODS(scl_lua_sparse_math, {"sum", sum}, {"mean", mean}, {"min", least}, {"max", largest},
+                {"norm", norm}, {"counts", count_stored});
+SCL_LUA_METHODS(scl_lua_sparse_operators, {"__mul", product}, {"__div", divide}, {"__unm", negate},
+                {"__add", no_sum}, {"__sub", no_sum});

@@ -124,10 +124,8 @@ static int absent_rows(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_sums(lua_State *L) {
-  SCL_LUA_CALLS(L, {"sums_take", sums_take, 2}, {"sums_copy", sums_copy, 1},
-                {"sums_join", sums_join, 3}, {"sums_common", sums_common, 2},
-                {"sums_without", sums_without, 2}, {"sums_error", sums_error, 6},
-                {"sums_info", sums_info, 1}, {"sums_save", sums_save, 1},
-                {"saved_sums", saved_sums, 3}, {"absent_rows", absent_rows, 3});
-}
+SCL_LUA_CALLS(scl_lua_sums_calls, {"sums_take", sums_take, 2}, {"sums_copy", sums_copy, 1},
+              {"sums_join", sums_join, 3}, {"sums_common", sums_common, 2},
+              {"sums_without", sums_without, 2}, {"sums_error", sums_error, 6},
+              {"sums_info", sums_info, 1}, {"sums_save", sums_save, 1},
+              {"saved_sums", saved_sums, 3}, {"absent_rows", absent_rows, 3});

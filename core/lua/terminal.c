@@ -36,4 +36,4 @@ static int terminal(lua_State *L) {
   return 1;
 }
 
-void scl_lua_open_terminal(lua_State *L) { SCL_LUA_FUNCTIONS(L, {"terminal", terminal}); }
+SCL_LUA_CALLS(scl_lua_terminal_calls, {"terminal", terminal, -1});

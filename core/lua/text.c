@@ -61,7 +61,5 @@ static int text_shown(lua_State *L) {
 /* core.locale_is_utf8() -> whether the locale of the environment writes UTF-8 */
 static int locale_is_utf8(lua_State *L) { return scl_lua_give_boolean(L, scl_locale_is_utf8()); }
 
-void scl_lua_open_text(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"text_width", text_width}, {"text_pieces", text_pieces},
-                    {"text_shown", text_shown}, {"locale_is_utf8", locale_is_utf8});
-}
+SCL_LUA_CALLS(scl_lua_text_calls, {"text_width", text_width, -1}, {"text_pieces", text_pieces, -1},
+              {"text_shown", text_shown, -1}, {"locale_is_utf8", locale_is_utf8, -1});

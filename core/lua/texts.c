@@ -198,18 +198,10 @@ static size_t check_place(lua_State *L, int place, const scl_texts *texts) {
   return scl_lua_check_place(L, place, texts->count, "text");
 }
 
-/* t[i]: text i; t.name: a method (upvalue 1) */
-static int index(lua_State *L) {
-  if (lua_type(L, 2) == LUA_TNUMBER) {
-    const scl_texts *texts = scl_lua_check_packed_texts(L, 1);
-    return push_text(L, texts, check_place(L, 2, texts));
-  }
-  lua_settop(L, 2);
-  lua_pushvalue(L, 2);
-  lua_gettable(L, lua_upvalueindex(1));
-  if (lua_isnil(L, -1) && lua_type(L, 2) == LUA_TSTRING)
-    return scl_lua_no_method(L, "a list of texts");
-  return 1;
+/* t[i]: text i */
+static int element(lua_State *L) {
+  const scl_texts *texts = scl_lua_check_packed_texts(L, 1);
+  return push_text(L, texts, check_place(L, 2, texts));
 }
 
 static int newindex(lua_State *L) {
@@ -425,26 +417,20 @@ static int text_terms(lua_State *L) {
 
 /* ---------------------------------------------------------------- opening */
 
-void scl_lua_open_texts(lua_State *L) {
-  SCL_LUA_FUNCTIONS(L, {"texts", make_texts}, {"is_texts", is_texts}, {"texts_join", join},
-                    {"texts_concat", concat}, {"texts_invalid", invalid},
-                    {"texts_latin1", from_latin1}, {"texts_lengths", lengths},
-                    {"empty_rows", empty_rows});
-  SCL_LUA_CALLS(L, {"read_texts", read_texts, 3}, {"text_encoder", make_encoder, 3},
-                {"text_encode", encode, 2}, {"text_source", text_source, 3},
-                {"text_columns", encoder_columns, 1}, {"text_form", encoder_form, 1},
-                {"text_terms", text_terms, 2});
-  luaL_newmetatable(L, SCL_LUA_PACKED_TEXTS);
-  const int metatable = lua_gettop(L);
-  SCL_LUA_FUNCTIONS(L, {"__gc", collect}, {"__close", collect}, {"__len", get_rows},
-                    {"__newindex", newindex}, {"__tostring", tostring}, {"__eq", equal});
-  lua_newtable(L);
-  const int table = lua_gettop(L);
-  SCL_LUA_FUNCTIONS(L, {"rows", get_rows}, {"cols", get_cols}, {"bytes", get_bytes},
-                    {"slice", slice}, {"select", select_texts}, {"totable", totable});
-  scl_lua_set_boolean(L, "sparse", false);
-  scl_lua_seal_class(L, table, metatable, index);
-  lua_pushvalue(L, table);
-  lua_setfield(L, metatable - 1, "texts_methods");
-  lua_settop(L, metatable - 1);
-}
+SCL_LUA_CALLS(scl_lua_texts_calls, {"texts", make_texts, -1}, {"is_texts", is_texts, -1},
+              {"texts_join", join, -1}, {"texts_concat", concat, -1},
+              {"texts_invalid", invalid, -1}, {"texts_latin1", from_latin1, -1},
+              {"texts_lengths", lengths, -1}, {"empty_rows", empty_rows, -1},
+              {"read_texts", read_texts, 3}, {"text_encoder", make_encoder, 3},
+              {"text_encode", encode, 2}, {"text_source", text_source, 3},
+              {"text_columns", encoder_columns, 1}, {"text_form", encoder_form, 1},
+              {"text_terms", text_terms, 2});
+
+static SCL_LUA_METHODS(metamethods, {"__gc", collect}, {"__close", collect}, {"__len", get_rows},
+                       {"__newindex", newindex}, {"__tostring", tostring}, {"__eq", equal});
+static SCL_LUA_METHODS(methods, {"rows", get_rows}, {"cols", get_cols}, {"bytes", get_bytes},
+                       {"slice", slice}, {"select", select_texts}, {"totable", totable});
+
+const scl_lua_class scl_lua_texts_class = {
+    SCL_LUA_PACKED_TEXTS, "texts_methods",    "a list of texts", false, element,
+    {methods, NULL},      {metamethods, NULL}};

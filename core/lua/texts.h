@@ -3,11 +3,12 @@
 #ifndef SCULLERY_LUA_TEXTS_H
 #define SCULLERY_LUA_TEXTS_H
 
-#include "lua/glue.h"
+#include "lua/matrix.h"
 #include "text/encoder.h"
 
 #define SCL_LUA_PACKED_TEXTS "scullery.texts"
 #define SCL_LUA_TEXT_ENCODER "scullery.text_encoder"
+extern const scl_lua_class scl_lua_texts_class;
 
 /* Empty texts on the stack, to be filled: make them first, compute into them afterwards, and an
  * error frees nothing by hand. */

@@ -385,10 +385,9 @@ static int objective(lua_State *L) {
   return scl_lua_give_number(L, value);
 }
 
-void scl_lua_open_training(lua_State *L) {
-  SCL_LUA_CALLS(L, {"training", training_new, 4}, {"training_take_sums", training_take_sums, 2},
-                {"training_know_sums", training_know_sums, 2}, {"training_sum", training_sum, 2},
-                {"training_has_sums", training_has_sums, 1}, {"solve", solve, 4},
-                {"objective", objective, 4}, {"score", score, 2},
-                {"decisions_apart", decisions_apart, 2});
-}
+SCL_LUA_CALLS(scl_lua_training_calls, {"training", training_new, 4},
+              {"training_take_sums", training_take_sums, 2},
+              {"training_know_sums", training_know_sums, 2}, {"training_sum", training_sum, 2},
+              {"training_has_sums", training_has_sums, 1}, {"solve", solve, 4},
+              {"objective", objective, 4}, {"score", score, 2},
+              {"decisions_apart", decisions_apart, 2});

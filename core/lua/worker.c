@@ -120,11 +120,9 @@ static int machine_name(lua_State *L) {
   return scl_lua_give_text(L, name);
 }
 
-void scl_lua_open_worker(lua_State *L) {
-  SCL_LUA_CALLS(L, {"worker_start", worker_start, 2}, {"worker_wait", worker_wait, 2},
-                {"worker_output", worker_output, 1}, {"worker_message", worker_message, 1},
-                {"worker_answer", worker_answer, 1}, {"worker_ended", worker_ended, 1},
-                {"worker_stop", worker_stop, 2}, {"worker_report", worker_report, 1});
-  SCL_LUA_FUNCTIONS(L, {"worker_settings", worker_settings}, {"usage", usage},
-                    {"machine_name", machine_name});
-}
+SCL_LUA_CALLS(scl_lua_worker_calls, {"worker_start", worker_start, 2},
+              {"worker_wait", worker_wait, 2}, {"worker_output", worker_output, 1},
+              {"worker_message", worker_message, 1}, {"worker_answer", worker_answer, 1},
+              {"worker_ended", worker_ended, 1}, {"worker_stop", worker_stop, 2},
+              {"worker_report", worker_report, 1}, {"worker_settings", worker_settings, -1},
+              {"usage", usage, -1}, {"machine_name", machine_name, -1});

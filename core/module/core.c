@@ -1,9 +1,11 @@
-/* The Lua module scullery.core: all functions of the engine that the project's Lua code calls. Each
- * file of core/lua adds its functions by scl_lua_open_NAME. */
+/* The Lua module scullery.core: all functions of the engine that the project's Lua code calls, from
+ * the lists of the files of core/lua. */
 #define _GNU_SOURCE
 #include "algebra/blas.h"
 #include "base/environment.h"
-#include "lua/glue.h"
+#include "lua/sparse.h"
+#include "lua/texts.h"
+#include "plugin/instance.h"
 #include "text/terms.h"
 #include <commit.h> /* made by the build: cmake/commit.cmake */
 #include <dlfcn.h>
@@ -30,7 +32,7 @@ static int hash(lua_State *L) {
   return 1;
 }
 
-#define OPEN_FILE(name) scl_lua_open_##name(L);
+#define ADD_CALLS(name) scl_lua_set_calls(L, scl_lua_##name##_calls);
 
 /* Called by require. Raises an error if an environment variable has an invalid value
  * (base/environment.h), or if BLAS cannot be prepared. */
@@ -40,7 +42,12 @@ __attribute__((visibility("default"))) int luaopen_scullery_core(lua_State *L) {
   if (scl_environment_warn(warning)) (void)fprintf(stderr, "scullery: %s\n", warning);
   SCL_LUA_TRY(L, scl_blas_start(&error));
   lua_newtable(L);
-  SCL_LUA_FILES(OPEN_FILE)
+  scl_lua_add_class(L, &scl_lua_matrix_class);
+  scl_lua_add_class(L, &scl_lua_sparse_class);
+  scl_lua_add_class(L, &scl_lua_texts_class);
+  scl_lua_open_progress(L);
+  SCL_LUA_FILES(ADD_CALLS)
+  SCL_LUA_INTEGERS(L, {"most_nested", SCL_MOST_NESTED}, {"most_within", SCL_MOST_WITHIN});
   SCL_LUA_FUNCTIONS(L, {"share_functions", share_functions}, {"hash", hash});
   scl_lua_set_text(L, "version", SCULLERY_VERSION);
   scl_lua_set_text(L, "commit", SCULLERY_COMMIT);

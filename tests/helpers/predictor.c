@@ -148,7 +148,8 @@ int luaopen_scullery_predictor(lua_State *L);
 
 __attribute__((visibility("default"))) int luaopen_scullery_predictor(lua_State *L) {
   lua_newtable(L);
-  SCL_LUA_CALLS(L, {"load", predictor_new, 1}, {"info", predictor_info, 1},
-                {"run", predictor_run, 3}, {"encode", predictor_encode, 5});
+  static SCL_LUA_CALLS(calls, {"load", predictor_new, 1}, {"info", predictor_info, 1},
+                       {"run", predictor_run, 3}, {"encode", predictor_encode, 5});
+  scl_lua_set_calls(L, calls);
   return 1;
 }

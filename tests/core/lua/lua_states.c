@@ -88,7 +88,8 @@ static int probe(lua_State *L) {
 
 static void add_probe(lua_State *L) {
   lua_newtable(L);
-  SCL_LUA_CALLS(L, {"probe", probe, 1});
+  static SCL_LUA_CALLS(calls, {"probe", probe, 1});
+  scl_lua_set_calls(L, calls);
   lua_setglobal(L, "test");
 }
 
