@@ -14,13 +14,13 @@ import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
-NOISE, GAMMA = 0.1, 0.5
+GAMMA = 0.5
 
 
 def main(folder):
-    X, y, at = (np.load(f"{folder}/{name}.npy") for name in ("X", "y", "at"))
+    X, y, at, noise = (np.load(f"{folder}/{name}.npy") for name in ("X", "y", "at", "noise"))
     kernel = RBF(length_scale=(1 / (2 * GAMMA)) ** 0.5, length_scale_bounds="fixed")
-    exact = GaussianProcessRegressor(kernel, alpha=NOISE, optimizer=None).fit(X, y[:, 0])
+    exact = GaussianProcessRegressor(kernel, alpha=noise.item(), optimizer=None).fit(X, y[:, 0])
     mean, std = exact.predict(at, return_std=True)
     print("| T | std within 5 % | mean within 0.1 std | error of std | error of mean, in std |")
     print("|---:|---:|---:|---:|---:|")

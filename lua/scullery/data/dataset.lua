@@ -339,6 +339,16 @@ function dataset.source_of_rows(self)
   return self.places and core.source_columns(source, self.places) or source
 end
 
+--- dataset.read_targets(ds): ds:targets(), of a stream by one pass over it.
+function dataset.read_targets(self)
+  if self.X then return self:targets() end
+  local source, list = dataset.source_of_targets(self), {}
+  for first = 1, #self, READ do
+    list[#list + 1] = select(2, core.read_rows(source, first, math.min(READ, #self - first + 1)))
+  end
+  return core.vcat(table.unpack(list))
+end
+
 --- ds:class_counts(): a list with the number of rows of each class, in the order of ds.classes.
 function Dataset:class_counts()
   need_labels(self, "class_counts")

@@ -49,6 +49,14 @@ end
 -- class that the model does not know is an error.
 local function places(ds, f, title)
   local place, found = {}, {}
+  if not ds.X then -- the coded targets of a stream are in the order of the model's classes
+    local coded = dataset.read_targets(ds)
+    for i = 1, coded:rows() do
+      found[i] = coded:get(i, 1) > 0 and coded:cols() == 1 and 2 or 1
+      for k = 2, coded:cols() do if coded:get(i, k) > 0 then found[i] = k end end
+    end
+    return found
+  end
   for k, class in ipairs(f.classes) do place[class] = k end
   for i, label in ipairs(ds:labels()) do
     found[i] = place[label]
@@ -177,7 +185,7 @@ end
 -- models that did not learn from them.
 local function judged(f, ds, scores, title)
   if f.task ~= "classification" then
-    return { scores = (ds.y - conformal_kept.values(f, scores)):abs() }
+    return { scores = (dataset.read_targets(ds) - conformal_kept.values(f, scores)):abs() }
   end
   local truth = places(ds, f, title)
   return { scores = chosen(conformal_kept.strangeness(f, scores), truth),
@@ -255,17 +263,18 @@ function kept.split(_, f, ds, title)
   return judged(f, ds, f:scores(dataset.source_of_rows(ds)), title)
 end
 
--- Raises an error for rows on which a pipeline cannot learn what a method needs.
-local function check(p, ds, o, title)
+-- Raises an error for rows on which a pipeline cannot learn what a method needs. judge: whether
+-- the model has learnt, and these rows only judge it.
+local function check(p, ds, o, title, judge)
   local method = o.method
   if not p.solver then error(title .. ": this pipeline has no solver", 0) end
   if ds.task == "multilabel" then
     error(title .. ": intervals and label sets are for regressions and classifications, and these \z
       targets are multi-label", 0)
   end
-  if not ds.X then
-    error(title .. ": intervals take rows in memory, and this data set streams: fit without \z
-      interval, then p:interval(X, { calibration = rows in memory })", 0)
+  if not ds.X and not judge then
+    error(title .. ": intervals learn from rows in memory, and this data set streams: fit \z
+      without interval, then p:interval(X, { calibration = rows it did not learn from })", 0)
   end
   if method ~= "loo" then return end
   local others = "; interval = \"folds\" or \"split\""
@@ -279,7 +288,7 @@ end
 --- o.scale need from rows: the training rows, or for "split" other ones.
 function conformal_kept.learn(p, ds, o, title)
   local f, method = p.fitted, o.method
-  check(p, ds, o, title)
+  check(p, ds, o, title, method == "split")
   local _ <close> = core.level "interval"
   ds = target_form.apply(f.form, matching.known(matching.encoded(ds, f), f))
   local made = kept[method](p, f, ds, title, o.by)

@@ -123,7 +123,7 @@ end
 local function by_held_out(found, f, ds)
   ds = target_form.apply(f.form, matching.known(matching.encoded(ds, f), f))
   local source, list = dataset.source_of_rows(ds), {}
-  local r = ds:targets() - f:scores(source)
+  local r = dataset.read_targets(ds) - f:scores(source)
   local share = core.posterior_variance(found.handle, source, f.stages, f.map, true)
     :map(function(v) return 1 / (1 + v) end)
   local w = ds.weights or core.ones(#ds, 1)
