@@ -20,6 +20,7 @@ local options = require "scullery.base.options"
 local posterior = require "scullery.model.posterior"
 local probabilities = require "scullery.model.probabilities"
 local recipe = require "scullery.model.recipe"
+local stages = require "scullery.compose.stages"
 local target_form = require "scullery.model.target_form"
 
 local conformal_kept = {}
@@ -209,7 +210,23 @@ local kept = {}
 -- The option `groups` of splits and folds: groups that are judged apart are in all parts.
 local function grouping(by) if by == "groups" then return false end end
 
--- CV+: one model without each fold, on the stages and features of the fit.
+-- The row stages of the fit, those that change columns one by one learnt from the rows `others`
+-- alone. A row that judges must be as far from the rows that stages were learnt from as a new row
+-- is: it lowers its own standardised values, by much where a column is 0 in nearly all rows.
+-- Components and selected columns are not comparable between fits, and stay.
+local function stages_without(p, f, ds, others)
+  local source, made = nil, {}
+  for i, stage in ipairs(recipe.row_stages(p)) do
+    made[i] = f.stages[i]
+    if core.stage_info(made[i]).keeps then
+      source = source or dataset.source_of_targets(ds:select(others))
+      made[i] = stages.fit(stage, source, table.move(made, 1, i - 1, 1, {}))
+    end
+  end
+  return made
+end
+
+-- CV+: one model without each fold, on the features of the fit.
 function kept.folds(p, f, ds, title, by)
   if f.learnt or recipe.learns(p) then
     error(("%s: method \"folds\" keeps the weights of the model without each fold, and %s; \z
@@ -229,8 +246,15 @@ function kept.folds(p, f, ds, title, by)
   end
   local made = { folds = k, fold = core.matrix{ ids }, weights = core.hcat(table.unpack(weights)),
     constants = core.hcat(table.unpack(constants)) }
-  local scores, own = conformal_kept.fold_scores(made, f, dataset.source_of_rows(ds)), {}
-  for i, fold in ipairs(ids) do own[i] = scores[fold]:slice(i, i):totable()[1] end
+  local own = {}
+  for fold = 1, k do
+    local others, at = folds.rows(ids, fold)
+    local one = f:with{ weights = weights[fold], intercept = constants[fold],
+      stages = stages_without(p, f, ds, others) }
+    one.pilot = nil
+    local scores = one:scores(dataset.source_of_rows(ds:select(at))):totable()
+    for place, i in ipairs(at) do own[i] = scores[place] end
+  end
   for name, value in pairs(judged(f, ds, core.matrix(own), title)) do made[name] = value end
   return made
 end
