@@ -5,12 +5,12 @@
 -- A grid of 8 widths and 8 lambdas of sc.features{ T = 500 } and ridge, in five folds; the whole
 -- grid, method = "halving", and method = "bayes" with 13 values of the score. A cell is a set of
 -- scripts/named_sets.lua and a method: the mean over seeds (rows and features anew for each) of the
--- share of wrong labels, or 1 - R2, on test rows, and of the processor seconds. Seeds begin at 6: by
--- 1 to 5 it was decided how many cells of a Bayesian search are where the mean is least.
+-- share of wrong labels, or 1 - R2, on test rows, and of the processor seconds. Seeds from 6 on:
+-- by 1 to 5 it was decided how many cells of a Bayesian search are where the mean is least.
 --
 -- Results are in DIR/search_methods (default: experiments); the folder scripts/cells holds those of
 -- the table in docs/optimization.md. At the end it prints that table; --table prints it and runs
--- nothing. Finding: both are as good as the grid. Two minutes.
+-- nothing. Finding: both are as good as the grid. Five minutes.
 local sc = require "scullery"
 local named_sets = dofile((arg[0]:gsub("[^/]*$", "named_sets.lua")))
 local args = sc.arguments{ out = "experiments", table = false, seeds = 10 }

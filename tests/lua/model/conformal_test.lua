@@ -73,24 +73,35 @@ end
 
 -- CV+ is that of fits without each fold.
 function TestFolds()
-  local ds = sc.dataset{ X = X, y = y }
-  local p = sc.pipeline{ features(30), sc.solver.ridge{ lambda = 1e-2 } }
-    :fit(ds, { interval = "folds" })
-  local ids, columns, sizes = ds:fold_ids{ k = 10, seed = 0 }, {}, {}
-  for fold = 1, 10 do
-    local rest, own = {}, {}
-    for i = 1, n do table.insert(ids[i] == fold and own or rest, i) end
-    local one = sc.pipeline{ features(30), sc.solver.ridge{ lambda = 1e-2 } }:fit(ds:select(rest))
-    local said = one:predict(at)
-    for _, i in ipairs(own) do
-      columns[i] = said
-      sizes[i] = math.abs(y:get(i, 1) - one:predict(X:slice(i, i)):get(1, 1))
+  local rare = sc.hcat(X, sc.rand{ n, 1, seed = 9 }:map(function(u) return u < 0.1 and 1 or 0 end))
+  local new = sc.hcat(at, sc.ones(9, 1))
+  local ids = sc.dataset{ X = X, y = y }:fold_ids{ k = 10, seed = 0 }
+  local staged = sc.pipeline{ sc.standardize() }:fit(rare)
+  for _, case in ipairs{ { X, at, X, at },
+    { rare, new, staged:transform(rare), staged:transform(new), sc.standardize() } } do
+    local A, B, own, other, stage = table.unpack(case, 1, 5)
+    local function pipeline(first)
+      local rest = { features(30), sc.solver.ridge{ lambda = 1e-2 } }
+      return sc.pipeline(first and { first, table.unpack(rest) } or rest)
     end
+    local p = pipeline(stage):fit(A, y, { interval = "folds" })
+    local columns, sizes = {}, {}
+    for fold = 1, 10 do
+      local rest, out = {}, {}
+      for i = 1, n do table.insert(ids[i] == fold and out or rest, i) end
+      -- new rows: by the stages of the fit; rows of the fold: by stages without it
+      local said = pipeline():fit(own:select(rest), y:select(rest)):predict(other)
+      local apart = pipeline(stage):fit(A:select(rest), y:select(rest))
+      for _, i in ipairs(out) do
+        columns[i] = said
+        sizes[i] = math.abs(y:get(i, 1) - apart:predict(A:slice(i, i)):get(1, 1))
+      end
+    end
+    local low, high = p:interval(B, { level = 0.8 })
+    local a, b = bounds(sc.hcat(table.unpack(columns)), sizes, 0.8)
+    close(low, a, "low")
+    close(high, b, "high")
   end
-  local low, high = p:interval(at, { level = 0.8 })
-  local a, b = bounds(sc.hcat(table.unpack(columns)), sizes, 0.8)
-  close(low, a, "low")
-  close(high, b, "high")
 end
 
 -- Coverage over data sets of their own: not below the level by more than four standard errors of
@@ -341,9 +352,18 @@ function TestSentences()
   w = sc.pipeline{ features(20), sc.solver.ridge{ lambda = 1e-2 } }
   fails({ "streams", "calibration" }, w.fit, w, stream, { interval = "folds" })
   lu.assertNil(w.fitted)
+  w:fit(X, y)
+  local held = sc.dataset{ X = X, y = y }
+  for _, method in ipairs{ "interval", "predict" } do
+    local function last(from)
+      return select(2, w[method](w, at, method == "interval" and { calibration = from }
+        or { std = true, noise = from }))
+    end
+    close(last(stream), last(held), "rows that stream: " .. method)
+  end
   support.in_folder(function(folder)
     local path = folder .. "/m.safetensors"
-    w:fit(X, y):save(path)
+    w:save(path)
     local loaded = sc.load(path)
     fails({ "keeps nothing", "calibration = ds" }, loaded.interval, loaded, at)
   end)
