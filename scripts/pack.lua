@@ -6,8 +6,9 @@
 --
 -- The key and the seed of a cell are left out, as they follow from the cell itself; so is the
 -- checksum at the end of each line, as gzip has its own. Results are rounded to ten significant
--- digits, where the tables show nine at most; the seconds of a cell to four; the data of pictures
--- to six. An experiment that was packed before is packed again, with the lines added since.
+-- digits, where the tables show nine at most; the seconds of a cell to four, its bytes of memory to
+-- two; the data of pictures to six. An experiment that was packed before is packed again, with the
+-- lines added since.
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local function output_of(command)
@@ -36,6 +37,9 @@ local function shortened(line)
   local key = ',"key":"' .. ("%x"):rep(64) .. '",'
   line = line:gsub(checksum, "}"):gsub(key, ","):gsub(',"seed":%d+,"status"', ',"status"')
   line = line:gsub('"result":%b{}', function(result) return rounded(result, 10) end)
+  line = line:gsub('"memory":(%d+)', function(bytes)
+    return ('"memory":%d'):format(math.tointeger(tonumber(("%.2g"):format(bytes))))
+  end)
   local function brief(seconds) return rounded(seconds, 4) end
   return (line:gsub('"processor_seconds":[%d.e+-]+', brief)
     :gsub('"seconds":[%d.e+-]+,"status"', brief))

@@ -56,11 +56,10 @@ local fresh = page:gsub("(%-?[%d.]+[ ±%d.e+-]*)<!%-%-(.-)%-%->", function(said,
   return ("%s<!--%s-->"):format(now, text)
 end)
 if args.write then
-  file = assert(io.open(args.page, "w"))
-  assert(file:write(fresh)):close()
+  assert(assert(io.open(args.page, "w")):write(fresh)):close()
   wrong = {}
 end
-local items = 0
+local items, verdicts = 0, "repeated, holds, differs, wrong, not repeated, built, no claim"
 for line in fresh:gmatch("\n(| [^\n]+ |)") do
   local fields = {}
   for field in line:gsub("\\|", "/"):gmatch("| ([^|]*)") do
@@ -68,7 +67,8 @@ for line in fresh:gmatch("\n(| [^\n]+ |)") do
   end
   if #fields == 5 and fields[1] ~= "item" then
     items = items + 1
-    if fields[5] == "" then wrong[#wrong + 1] = fields[1] .. ": no verdict" end
+    local verdict = fields[5]:match "%*%*(.-)%*%*" or "none"
+    if not verdicts:find(verdict, 1, true) then wrong[#wrong + 1] = fields[1] .. ": no verdict" end
     for path in fields[2]:gmatch("%(([^ )]+/[^)]+)%)") do
       local there = io.open(path:find "^/" and path or args.page:gsub("[^/]*$", "") .. path)
       if there then there:close() else wrong[#wrong + 1] = path .. " is not there" end

@@ -55,7 +55,7 @@ for _, seed in ipairs(sc.range(1, args.quick and 2 or args.seeds)) do
 end
 local exp = sc.experiment{ name = "rkhsw_figure1", args = args, data = ds, cells = cells,
   group = { "T", "seed" }, prepare = search, run = run,
-  rerun = "never" } -- an earlier form of the script ran most recorded cells
+  rerun = "never" } -- an earlier form of the script ran some recorded cells
 
 local first = { seed = exp:values("seed")[1] }
 local function picture(value, label, where)

@@ -55,8 +55,9 @@ local exp = sc.experiment{
   run = function(cell)
     local beta = sc.randn{ l, 1, seed = 100 * cell.seed }
     local train, test = rows(cell, beta, 1), rows(cell, beta, 2)
+    local begun = os.clock()
     local model = sc.pipeline{ solvers[cell.model] }:fit(train)
-    return { train = model:score(train), test = model:score(test) }
+    return { seconds = os.clock() - begun, train = model:score(train), test = model:score(test) }
   end,
 }
 
