@@ -6,8 +6,7 @@
 -- appendix C, columns are standardised, a constant column is appended, and all options are chosen
 -- by 5-fold cross-validation. adult and MNIST (1 against 7) have their own test rows, skin is split
 -- 75:25 anew for each seed, and wdbc (breast cancer) has the authors' split and folds. C of the SVM
--- is chosen on 2000 of the training rows. Seconds are of processors, but of the clock where a cell
--- is of an unknown build, which has no errors on training rows either.
+-- is chosen on 2000 of the training rows. Seconds are of processors.
 --
 -- Our numbers agree with the published ones but for AdaBoost, whose form differs (adaboost.lua),
 -- and the lasso on wdbc. Where we differ: docs/seeds.md.
