@@ -1,5 +1,6 @@
-/* Fits without one group of rows each, by several processes: process r of P solves the groups r,
- * r + P, ..., alone and from the same sums, and gives its fits to the others. */
+/* Fits without one group of rows each, by P processes: each solves as many groups as the others,
+ * process r the groups r, r + P, ..., alone and from the same sums, and gives its fits to the
+ * others. The groups that are left, fewer than P, are solved by all together. */
 #include "learn/problem_internal.h"
 #include "processes/processes.h"
 #include "rows/joined.h"
@@ -71,14 +72,14 @@ static scl_status exchange_fit(size_t rank, scl_fit *fit, scl_error *error) {
 
 /* ------------------------------------------------------------ all groups */
 
-/* Solve the groups of this process. */
+/* Solve the groups of this process, of those that are dealt out. */
 static scl_status solve_own(scl_training *training, const scl_instance *solver, const long *without,
-                            size_t groups, const double *values, size_t count, scl_fit *fits,
+                            size_t dealt, const double *values, size_t count, scl_fit *fits,
                             scl_error *error) {
   const size_t each = values == NULL ? 1 : count;
   scl_status status = SCL_STATUS_OK;
   scl_processes_set_alone(true);
-  for (size_t i = scl_processes_rank(); status == SCL_STATUS_OK && i < groups;
+  for (size_t i = scl_processes_rank(); status == SCL_STATUS_OK && i < dealt;
        i += scl_processes_count())
     status =
         scl_training_solve(training, solver, without[i], values, count, &fits[i * each], error);
@@ -89,14 +90,17 @@ static scl_status solve_own(scl_training *training, const scl_instance *solver, 
 scl_status scl_folds_solve_divided(scl_training *training, const scl_instance *solver,
                                    const long *without, size_t groups, const double *values,
                                    size_t count, scl_fit *fits, scl_error *error) {
-  const size_t each = values == NULL ? 1 : count;
+  const size_t each = values == NULL ? 1 : count, dealt = groups - groups % scl_processes_count();
   memset(fits, 0, groups * each * sizeof *fits);
   scl_status status = prepare(training, solver, without[0], error);
   if (status == SCL_STATUS_OK)
-    status = solve_own(training, solver, without, groups, values, count, fits, error);
+    status = solve_own(training, solver, without, dealt, values, count, fits, error);
   status = scl_processes_meet(status, error, "the fits of %zu folds by %zu values", groups, each);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < groups * each; i++)
+  for (size_t i = 0; status == SCL_STATUS_OK && i < dealt * each; i++)
     status = exchange_fit(i / each % scl_processes_count(), &fits[i], error);
+  for (size_t i = dealt; status == SCL_STATUS_OK && i < groups; i++)
+    status =
+        scl_training_solve(training, solver, without[i], values, count, &fits[i * each], error);
   for (size_t i = 0; status != SCL_STATUS_OK && i < groups * each; i++)
     scl_fit_release(&fits[i]);
   return status;

@@ -41,6 +41,10 @@ local kinds = {
     s.optimal_stepsize{ lambda = 1e-2 } }, 2 },
   adaboost = { { s.adaboost{ stumps = 1500 } }, 3 },
   svm = { { s.svm{ C = 1 } }, 4 },
+  boosting = { { features{}, s.boosting{ solver = s.ridge{ lambda = 1e-2 }, rounds = 12 } } },
+  erm = { { features{}, s.erm{ lambda = 1e-4, loss = sc.loss.squared_hinge{} } }, 3 },
+  quantile = { { features{ T = 100 }, s.quantile{ lambda = 1e-3, tau = { 0.2, 0.8 } } } },
+  kernel_ridge = { { s.kernel_ridge{ lambda = 1e-4 } } },
   bits = { { features{ phi = sc.nonlinearity.sign(), T = 2000 },
     s.cg{ lambda = 1e-6, preconditioner = "none" } } },
   chosen = { { sc.standardize(), sc.features{ T = 200, seed = 1 }, s.ridge{} } },
@@ -56,7 +60,8 @@ file:close()
 ]]
 
 local kinds = { "ridge", "int16", "lasso", "box", "cg", "hinge", "huber", "logistic", "sgd",
-  "trimmed", "sfgd", "optimal_stepsize", "adaboost", "svm", "bits", "chosen" }
+  "trimmed", "sfgd", "optimal_stepsize", "adaboost", "svm", "boosting", "erm", "quantile",
+  "kernel_ridge", "bits", "chosen" }
 
 local folder = attack.folder()
 support.write(folder .. "script.lua", script)

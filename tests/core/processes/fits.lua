@@ -79,5 +79,5 @@ end)
 report("search", function()
   local p = sc.pipeline{ sc.features(maps[1][2]),
     sc.solver.cg{ lambda = sc.choose.log{ 1e-6, 1e-2, count = 3 } } }
-  return digest(p:search(sets[many][2][2], { folds = 3, seed = 0 }))
+  return digest(p:search(sets[many][2][2], { folds = 5, seed = 0 }))
 end)

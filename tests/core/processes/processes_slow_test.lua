@@ -39,12 +39,39 @@ function TestEverySolverHasTheBitsOfOneProcess()
   end
 end
 
-function TestMpiHasTheBitsOfOneProcess()
+local mpirun = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " ..
+  "mpirun.openmpi --oversubscribe --bind-to none "
+
+local function needs_mpi()
   lu.skipIf(not os.execute "command -v mpirun.openmpi >/dev/null", "there is no mpirun.openmpi")
   lu.skipIf(support.sanitized, "the library of MPI is not built with the sanitizer")
-  local said = fits_by("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " ..
-    "mpirun.openmpi --oversubscribe --bind-to none -n 3 " .. command)
-  lu.assertNil(first_difference(fits_alone(), said))
+end
+
+function TestMpiHasTheBitsOfOneProcess()
+  needs_mpi()
+  lu.assertNil(first_difference(fits_alone(), fits_by(mpirun .. "-n 3 " .. command)))
+end
+
+-- A plugin that one machine does not have: a sentence that names the machine, once.
+function TestAPluginThatOneProcessLacks()
+  needs_mpi()
+  support.in_folder(function(folder)
+    local built <close> = assert(io.open(support.build .. "/plugins/sampler/cauchy.so", "rb"))
+    assert(os.execute("mkdir " .. folder .. "/sampler"))
+    support.write(folder .. "/sampler/cauchz.so", (built:read "a":gsub("cauchy\0", "cauchz\0")))
+    local script = support.write(folder .. "/fit.lua", [[
+      local sc = require "scullery"
+      local X = sc.randn{ 100, 3, seed = 1 }
+      local features = sc.features{ p = sc.sampler.cauchz{ gamma = 1 }, T = 20, seed = 1,
+        phi = sc.nonlinearity.fourier() }
+      sc.pipeline{ features, sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))]])
+    local one = " -n 1 env SCULLERY_PLUGIN_PATH=%s " .. command .. " " .. script
+    local status, _, err = support.shell(mpirun .. one:format(folder) .. " :" .. one:format "/")
+    lu.assertEquals(status, 1, err)
+    lu.assertStrContains(err, "process 1 of 2 (")
+    local _, times = err:gsub("no sampler 'cauchz'", "")
+    lu.assertEquals(times, 1, err)
+  end)
 end
 
 -- Random numbers of our own: the same cases in every run.
