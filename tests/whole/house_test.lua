@@ -379,6 +379,15 @@ function TestTheTreeIsSmall()
   lu.assertTrue(total < 14.3e6, ("%.2f MB of files are tracked"):format(total / 1e6))
 end
 
+-- The scripts of papers are there to be read.
+function TestScriptsOfPapersAreShort()
+  for _, path in ipairs(files("scripts/rks scripts/maxout scripts/sparse scripts/bases \z
+      scripts/rkhsw scripts/mnist", "%.lua$")) do
+    local _, lines = read(path):gsub("\n", "")
+    lu.assertTrue(lines < 80, ("%s: %d lines"):format(path, lines))
+  end
+end
+
 -- Lines of the product: how many are mathematics, and how many the binding to Lua.
 function TestLinesOfTheProduct()
   local function lines_of(folders)
