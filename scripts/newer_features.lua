@@ -8,6 +8,7 @@ local named_sets = dofile((arg[0]:gsub("[^/]*$", "named_sets.lua")))
 local T, seeds = 500, 3
 local sigmas = sc.choose{ 0.05, 0.1, 0.2, 0.4 }
 local widths = sc.choose{ 2.5, 5, 10, 20 }
+local lambdas = sc.choose.log{ 1e-7, 1e-1, count = 7 }
 local fourier, gaussian = sc.nonlinearity.fourier(), sc.sampler.gaussian
 local landmarks = sc.sampler.landmarks()
 
@@ -20,8 +21,20 @@ local function two(first)
       sc.features{ p = gaussian{ sigma = sigmas }, phi = fourier, T = T, seed = seed } }
   end
 end
+local function scales(seed)
+  local all = sc.features{ p = gaussian{ sigma = 0.05 }, phi = fourier, T = T // 3, seed = seed }
+  for k, sigma in ipairs{ 0.15, 0.45 } do
+    all = all + sc.features{ p = gaussian{ sigma = sigma }, phi = fourier, T = T // 3,
+      seed = seed + 100 * k }
+  end
+  return { all }
+end
+-- A row: its head, a function to stages, and the solver where it is not ridge.
 local rows = {
   { "`gaussian` + `fourier`", one(gaussian{ sigma = sigmas }, fourier) },
+  { "the same by `sfgd`, a parameter a step", one(gaussian{ sigma = sigmas }, fourier),
+    sc.solver.sfgd{ lambda = lambdas } },
+  { "a union of three widths, `gaussian` + `fourier`", scales },
   { "`leverage` + `fourier`", one(sc.sampler.leverage{ sigma = sigmas }, fourier) },
   { "`positive` + `exp`", one(sc.sampler.positive{ width = widths }, sc.nonlinearity.exp()) },
   { "`relu`, then `fourier`", two(sc.nonlinearity.relu()) },
@@ -49,7 +62,7 @@ for _, name in ipairs(names) do
       table.insert(stages, 1, sc.standardize())
       local p
       if k == #rows then p = sc.pipeline(stages):fit(train) else
-        stages[#stages + 1] = sc.solver.ridge{ lambda = sc.choose.log{ 1e-7, 1e-1, count = 7 } }
+        stages[#stages + 1] = row[3] or sc.solver.ridge{ lambda = lambdas }
         p = sc.pipeline(stages):search(train, { holdout = 0.2, seed = 0 })
         if k == 1 then found[seed] = p.choice end
       end
