@@ -201,13 +201,6 @@ double scl_matrix_dot(const scl_matrix *a, const scl_matrix *b) {
   return dot_rows(a, b, 0, a->rows);
 }
 
-bool scl_matrix_is_symmetric(const scl_matrix *a) {
-  for (size_t i = 0; i < a->rows; i++)
-    for (size_t j = 0; j < i; j++)
-      if (scl_matrix_get(a, i, j) != scl_matrix_get(a, j, i)) return false;
-  return a->rows == a->cols;
-}
-
 /* In pieces, between which Ctrl-C is checked: the first write to new memory is slow, because the
  * system provides its pages then. */
 void scl_matrix_fill(scl_matrix *a, double value) {
@@ -269,7 +262,10 @@ scl_status scl_matrix_multiply(const scl_matrix *a, const scl_matrix *b, const s
 
 scl_status scl_matrix_eigenvalues(const scl_matrix *a, double *real, double *imaginary,
                                   bool *complex, scl_error *error) {
-  const bool symmetric = scl_matrix_is_symmetric(a);
+  bool symmetric = a->rows == a->cols;
+  for (size_t i = 0; symmetric && i < a->rows; i++)
+    for (size_t j = 0; symmetric && j < i; j++)
+      symmetric = scl_matrix_get(a, i, j) == scl_matrix_get(a, j, i);
   scl_matrix copy;
   SCL_TRY(scl_matrix_create_raw(a->rows, a->rows, SCL_DTYPE_FLOAT64, &copy, error));
   scl_matrix_assign(a, &copy);

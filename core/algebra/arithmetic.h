@@ -41,7 +41,6 @@ void scl_matrix_reduce_lines(const scl_matrix *a, scl_reducing what, bool down, 
 double scl_matrix_norm(const scl_matrix *a);
 /* The sum of a_ij b_ij for matrices of the same shape. */
 double scl_matrix_dot(const scl_matrix *a, const scl_matrix *b);
-bool scl_matrix_is_symmetric(const scl_matrix *a);
 
 /* out = a b, computed in the dtype of out. No dimension exceeds INT32_MAX, the range of OpenBLAS's
  * integers. SCL_STATUS_CANCELLED after Ctrl-C. */

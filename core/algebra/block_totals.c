@@ -116,17 +116,13 @@ static size_t add_wide(const adding *job, const void *products, size_t i, size_t
 
 /* ------------------------------------------------------------ a block */
 
-/* The number of tile (i, j) in scl_tile_place. */
-static size_t number_of(const scl_symmetric *a, size_t i, size_t j) {
-  return scl_tile_count(a) - (i + 1) * (i + 2) / 2 + j;
-}
-
 /* For scl_symmetric_products: add a tile. If one of its numbers is too large for 64 bits, the rows
  * that were added are subtracted again, and the tile is as before. */
 static void add_tile(void *context, size_t i, size_t j, const void *products) {
   const adding *job = context;
   const scl_whole_totals *totals = job->to->totals;
-  const size_t rows = scl_tile_rows(totals->low, i), at = number_of(totals->low, i, j);
+  const size_t rows = scl_tile_rows(totals->low, i),
+               at = scl_tile_count(totals->low) - (i + 1) * (i + 2) / 2 + j; /* as scl_tile_place */
   uint64_t most = 0, ignored = 0;
   size_t done;
   job->most[at] = 0;

@@ -21,13 +21,6 @@ typedef struct gram {
   void *v; /* BLOCK_ROWS x features of the type */
 } gram;
 
-static scl_status add_numbers(const gram *g, scl_error *error) {
-  for (size_t at = 0; at < g->rows; at += BLOCK_ROWS)
-    SCL_TRY(scl_symmetric_accumulate(g->a, SCL_DTYPE_FLOAT32, g->phi, (ptrdiff_t)g->features,
-                                     scl_min(BLOCK_ROWS, g->rows - at), error));
-  return SCL_STATUS_OK;
-}
-
 /* The blocks of one thread, each added to its own sum. */
 static void add_blocks(void *context, size_t thread) {
   const gram *g = context;
@@ -45,7 +38,9 @@ static scl_status ceiling_gram_measure(gram *g, scl_gram_seconds *best, scl_erro
   double began = start;
   *best = (scl_gram_seconds){INFINITY, INFINITY, INFINITY};
   for (int run = 0; run < RUNS && began - start < SECONDS; run++, began = scl_progress_clock()) {
-    SCL_TRY(add_numbers(g, error));
+    for (size_t at = 0; at < g->rows; at += BLOCK_ROWS)
+      SCL_TRY(scl_symmetric_accumulate(g->a, SCL_DTYPE_FLOAT32, g->phi, (ptrdiff_t)g->features,
+                                       scl_min(BLOCK_ROWS, g->rows - at), error));
     const double first = scl_progress_clock();
     scl_pool_run(scl_pool_threads(), add_blocks, g);
     SCL_TRY(scl_interrupt_check(error));
@@ -97,14 +92,6 @@ scl_status scl_ceiling_gram(size_t rows, size_t features, scl_gram_seconds *out,
 
 /* ------------------------------------------------------------ whole numbers */
 
-static scl_status add_whole(const gram *g, scl_error *error) {
-  const scl_whole_totals totals = {.low = g->a};
-  for (size_t at = 0; at < g->rows; at += BLOCK_ROWS)
-    SCL_TRY(scl_whole_accumulate(&totals, g->type, g->v, (ptrdiff_t)g->features,
-                                 scl_min(BLOCK_ROWS, g->rows - at), 0, error));
-  return SCL_STATUS_OK;
-}
-
 /* The shortest time of several runs of the whole-number loops and of OpenBLAS, in turn, so that
  * both meet the same state of the machine. */
 static scl_status ceiling_whole_measure(gram *g, scl_whole_seconds *best, scl_error *error) {
@@ -112,7 +99,10 @@ static scl_status ceiling_whole_measure(gram *g, scl_whole_seconds *best, scl_er
   double began = start;
   *best = (scl_whole_seconds){INFINITY, INFINITY};
   for (int run = 0; run < RUNS && began - start < SECONDS; run++, began = scl_progress_clock()) {
-    SCL_TRY(add_whole(g, error));
+    const scl_whole_totals totals = {.low = g->a};
+    for (size_t at = 0; at < g->rows; at += BLOCK_ROWS)
+      SCL_TRY(scl_whole_accumulate(&totals, g->type, g->v, (ptrdiff_t)g->features,
+                                   scl_min(BLOCK_ROWS, g->rows - at), 0, error));
     const double end = scl_progress_clock();
     scl_pool_run(scl_pool_threads(), add_blocks, g);
     SCL_TRY(scl_interrupt_check(error));

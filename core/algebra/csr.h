@@ -81,11 +81,8 @@ void scl_csr_fill(const scl_csr *a, size_t first, size_t rows, scl_dtype dtype, 
 /* Rows of `cols` numbers that are to be made dense at a time: at least one. */
 size_t scl_csr_dense_rows(size_t cols, scl_dtype dtype);
 
-/* out (rows x k) = A b, b cols x k at stride k; out (cols x k) += A'r, r rows x k. All float64, in
- * the calling thread: each number is a sum in the order of columns, or of rows. */
-void scl_csr_product(const scl_csr *a, const double *b, size_t k, double *out);
-void scl_csr_adjoint(const scl_csr *a, const double *r, size_t k, double *out);
-/* The same bits on the pool's threads. */
+/* out (rows x k) = A b, b cols x k at stride k; out (cols x k) += A'r, r rows x k. All float64, on
+ * the pool's threads: each number is a sum in the order of columns, or of rows. */
 void scl_csr_product_parallel(const scl_csr *a, const double *b, size_t k, double *out);
 /* After Ctrl-C it ends early, and `out` is not filled. */
 void scl_csr_product_interruptible(const scl_csr *a, const double *b, size_t k, double *out);

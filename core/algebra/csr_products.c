@@ -68,12 +68,8 @@ static int64_t from_column(const scl_csr *a, size_t i, int64_t column) {
 PRODUCTS(f64, double)
 PRODUCTS(f32, float)
 
-void scl_csr_product(const scl_csr *a, const double *b, size_t k, double *out) {
+static void multiply_rows(const scl_csr *a, const double *b, size_t k, double *out) {
   (a->dtype == SCL_DTYPE_FLOAT64 ? product_f64 : product_f32)(a, b, k, out);
-}
-
-void scl_csr_adjoint(const scl_csr *a, const double *r, size_t k, double *out) {
-  (a->dtype == SCL_DTYPE_FLOAT64 ? adjoint_f64 : adjoint_f32)(a, 0, (int64_t)a->cols, r, k, out);
 }
 
 /* ------------------------------------------------------------ on the pool's threads */
@@ -92,7 +88,7 @@ static void product_task(void *context, size_t index) {
   scl_csr rows = *m->a; /* a view without a reference */
   rows.starts += first;
   rows.rows = scl_min(TASK_ROWS, m->a->rows - first);
-  scl_csr_product(&rows, m->in, m->k, m->out + first * m->k);
+  multiply_rows(&rows, m->in, m->k, m->out + first * m->k);
 }
 
 /* run: scl_pool_run, or the one that ends early after Ctrl-C. */
@@ -100,7 +96,7 @@ static void product_by(void (*run)(size_t, void (*)(void *, size_t), void *), co
                        const double *b, size_t k, double *out) {
   multiplying m = {.a = a, .in = b, .k = k, .out = out};
   if (scl_csr_entries(a) * k < TASK_PRODUCTS)
-    scl_csr_product(a, b, k, out);
+    multiply_rows(a, b, k, out);
   else
     run((a->rows + TASK_ROWS - 1) / TASK_ROWS, product_task, &m);
 }
@@ -147,7 +143,7 @@ void scl_csr_adjoint_parallel(const scl_csr *a, const double *r, size_t k, doubl
                tasks = scl_min(scl_min(2 * threads, products / TASK_PRODUCTS), MOST_TASKS);
   multiplying m = {a, r, k, out, cuts};
   if (threads == 1 || tasks < 2) {
-    scl_csr_adjoint(a, r, k, out);
+    (a->dtype == SCL_DTYPE_FLOAT64 ? adjoint_f64 : adjoint_f32)(a, 0, (int64_t)a->cols, r, k, out);
     return;
   }
   cut_columns(a, tasks, cuts);

@@ -50,7 +50,9 @@ bool scl_is_newer(const char *a, const char *b) {
 enum { LONGEST = 63 };
 
 /* Dynamic programming over prefixes of a; three lines, because a swap looks two lines back. */
-size_t scl_edit_distance(const char *a, const char *b) {
+/* The edit distance of the first 63 characters of two words: the number of characters inserted,
+ * deleted or replaced, and of neighbours swapped (optimal string alignment). */
+static size_t edit_distance(const char *a, const char *b) {
   const size_t rows = scl_min(strlen(a), LONGEST), cols = scl_min(strlen(b), LONGEST);
   size_t lines[3][LONGEST + 1], *before = lines[0], *last = lines[1], *line = lines[2];
   for (size_t j = 0; j <= cols; j++)
@@ -77,7 +79,7 @@ const char *scl_nearest(const char *word, const char *const *names, size_t count
   size_t least = scl_max(length / 2, 1);
   if (length > LONGEST) return NULL; /* no name is that long */
   for (size_t i = 0; i < count; i++) {
-    const size_t distance = scl_edit_distance(word, names[i]);
+    const size_t distance = edit_distance(word, names[i]);
     if (distance > least || (distance == least && best != NULL)) continue;
     least = distance;
     best = names[i];

@@ -12,9 +12,6 @@ const char *scl_bytes_text(double bytes, char text[32]);
 /* Append `more` to the `used` characters in a buffer of `size` bytes, truncated to fit. Returns the
  * untruncated length. */
 size_t scl_append(char *text, size_t size, size_t used, const char *more);
-/* The edit distance of the first 63 characters of two words: the number of characters inserted,
- * deleted or replaced, and of neighbours swapped (optimal string alignment). */
-size_t scl_edit_distance(const char *a, const char *b);
 /* Whether version a is later than b, by their numbers: "1.10.2" is later than "1.9". */
 bool scl_is_newer(const char *a, const char *b);
 /* The name with the least edit distance to the word; NULL: all distances exceed half of the length

@@ -94,7 +94,3 @@ bool scl_parse_date_as(const char *text, size_t length, scl_date_order order, do
   *days = (double)days_of_date(year, month, day) + share;
   return true;
 }
-
-bool scl_parse_date(const char *text, size_t length, double *days) {
-  return scl_parse_date_as(text, length, SCL_YEAR_FIRST, days);
-}

@@ -12,12 +12,9 @@ enum { SCL_DATE_ORDERS = 3 };
 /* "year", "day", "month", then NULL. */
 extern const char *const scl_date_order_names[SCL_DATE_ORDERS + 1];
 
-/* The whole of text[0 .. length) as a date of ISO 8601 ("2024-02-29", also "2024/02/29"), with a
+/* The whole of text[0 .. length) as a date in that order ("2024-02-29", also "2024/02/29"), with a
  * time or without ("2024-02-29T12:30:00.5Z", a blank for the T): days since 1970-01-01. A zone
- * other than Z is not taken. */
-bool scl_parse_date(const char *text, size_t length, double *days);
-
-/* The same of a date in that order; days and months of day-first and month-first dates may have one
+ * other than Z is not taken. Days and months of day-first and month-first dates may have one
  * digit. */
 bool scl_parse_date_as(const char *text, size_t length, scl_date_order order, double *days);
 

@@ -34,13 +34,13 @@ static const struct {
              {"I32", SCL_DTYPE_INT32, 4}};
 enum { TYPES = sizeof types / sizeof *types };
 
-const char *scl_tensor_dtype_name(scl_dtype dtype) {
+static const char *name_of_dtype(scl_dtype dtype) {
   for (size_t i = 0; i < TYPES; i++)
     if (types[i].dtype == dtype) return types[i].name;
   return NULL;
 }
 
-bool scl_tensor_dtype_find(const char *name, scl_dtype *out) {
+static bool find_dtype(const char *name, scl_dtype *out) {
   for (size_t i = 0; i < TYPES; i++)
     if (strcmp(types[i].name, name) == 0) {
       *out = types[i].dtype;
@@ -49,7 +49,7 @@ bool scl_tensor_dtype_find(const char *name, scl_dtype *out) {
   return false;
 }
 
-size_t scl_tensor_dtype_size(scl_dtype dtype) {
+static size_t dtype_size(scl_dtype dtype) {
   for (size_t i = 0; i < TYPES; i++)
     if (types[i].dtype == dtype) return types[i].size;
   return 0;
@@ -57,7 +57,7 @@ size_t scl_tensor_dtype_size(scl_dtype dtype) {
 
 /* Bytes of the array; false where that many cannot be. */
 static bool size_of(const scl_array *array, size_t *out) {
-  size_t bytes = scl_tensor_dtype_size(array->dtype);
+  size_t bytes = dtype_size(array->dtype);
   bool empty = false;
   for (uint32_t i = 0; i < array->rank; i++) {
     if (array->sizes[i] != 0 && bytes > INT64_MAX / array->sizes[i]) return false;
@@ -98,8 +98,7 @@ typedef struct writer {
 
 static int compare_tensors(const void *a, const void *b) {
   const scl_tensor *x = *(const scl_tensor *const *)a, *y = *(const scl_tensor *const *)b;
-  const size_t wide = scl_tensor_dtype_size(x->array.dtype),
-               other = scl_tensor_dtype_size(y->array.dtype);
+  const size_t wide = dtype_size(x->array.dtype), other = dtype_size(y->array.dtype);
   return wide != other ? (wide > other ? -1 : 1) : strcmp(x->name, y->name);
 }
 
@@ -138,7 +137,7 @@ static bool add_tensor(cJSON *root, const scl_tensor *tensor, size_t *offset) {
   size_t bytes = 0;
   cJSON *entry = cJSON_AddObjectToObject(root, tensor->name);
   bool whole = entry != NULL && size_of(&tensor->array, &bytes) &&
-               cJSON_AddStringToObject(entry, "dtype", scl_tensor_dtype_name(tensor->array.dtype));
+               cJSON_AddStringToObject(entry, "dtype", name_of_dtype(tensor->array.dtype));
   cJSON *shape = whole ? cJSON_AddArrayToObject(entry, "shape") : NULL,
         *offsets = whole ? cJSON_AddArrayToObject(entry, "data_offsets") : NULL;
   whole = shape != NULL && offsets != NULL;
@@ -196,7 +195,7 @@ static scl_status each_chunk(const writer *w, scl_digest *digest, scl_output *ou
   unsigned char chunk[CHUNK];
   for (size_t i = 0; i < w->count; i++) {
     const scl_array *array = &w->order[i]->array;
-    const size_t size = scl_tensor_dtype_size(array->dtype);
+    const size_t size = dtype_size(array->dtype);
     size_t bytes = 0;
     (void)size_of(array, &bytes);
     for (size_t at = 0, count; at < bytes; at += count) {
@@ -247,7 +246,7 @@ static scl_status copy_out(const writer *w, unsigned char **out, size_t *size, s
   memcpy(*out, w->header, at);
   for (size_t i = 0; i < w->count; i++, at += bytes) {
     const scl_array *array = &w->order[i]->array;
-    const size_t width = scl_tensor_dtype_size(array->dtype);
+    const size_t width = dtype_size(array->dtype);
     (void)size_of(array, &bytes);
     if (bytes > 0) memcpy(*out + at, array->data, bytes);
     reorder(*out + at, bytes / width, width);
@@ -390,7 +389,7 @@ static scl_status read_entry(const reader *r, const cJSON *entry, span *out, scl
   if (!is_name(entry->string)) return damaged(r, "it names an array as no model does", error);
   (void)snprintf(tensor->name, sizeof tensor->name, "%s", entry->string);
   if (!cJSON_IsObject(entry) || cJSON_GetArraySize(entry) != 3 || !cJSON_IsString(dtype) ||
-      !scl_tensor_dtype_find(dtype->valuestring, &tensor->array.dtype))
+      !find_dtype(dtype->valuestring, &tensor->array.dtype))
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: array \"%s\" has a type that no model has; there are F64, F32, I64, I32",
                     r->path, tensor->name);
@@ -400,7 +399,7 @@ static scl_status read_entry(const reader *r, const cJSON *entry, span *out, scl
   if (!cJSON_IsArray(offsets) || cJSON_GetArraySize(offsets) != 2 ||
       !read_size(offsets->child, &out->begin) || !read_size(offsets->child->next, &out->end) ||
       out->begin > out->end || out->end - out->begin != bytes ||
-      out->begin % scl_tensor_dtype_size(tensor->array.dtype) != 0)
+      out->begin % dtype_size(tensor->array.dtype) != 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: array \"%s\" does not lie where its shape fits", r->path, tensor->name);
   return SCL_STATUS_OK;
@@ -446,7 +445,7 @@ static scl_status read_index(reader *r, const cJSON *root, scl_tensor_file *out,
 
 /* Reads the numbers of one array, which out->tensors owns, and adds them to the digest. */
 static scl_status read_array(reader *r, const span *s, scl_error *error) {
-  const size_t bytes = s->end - s->begin, size = scl_tensor_dtype_size(s->tensor->array.dtype);
+  const size_t bytes = s->end - s->begin, size = dtype_size(s->tensor->array.dtype);
   unsigned char *numbers = scl_allocate(bytes + 1);
   if (numbers == NULL) return scl_fail_memory(error, bytes, "an array of a file");
   s->tensor->array.data = numbers;

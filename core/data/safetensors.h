@@ -42,9 +42,4 @@ scl_status scl_safetensors_parse(const void *bytes, size_t size, const char *wha
                                  scl_tensor_file *out, scl_error *error);
 void scl_tensor_file_release(scl_tensor_file *file);
 
-/* "F64", "F32", "I64", "I32", and back; NULL and false where it is none. */
-const char *scl_tensor_dtype_name(scl_dtype dtype);
-bool scl_tensor_dtype_find(const char *name, scl_dtype *out);
-size_t scl_tensor_dtype_size(scl_dtype dtype);
-
 #endif

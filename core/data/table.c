@@ -33,15 +33,6 @@ scl_status scl_table_admit(const scl_table *table, scl_dtype dtype, scl_error *e
   return SCL_STATUS_OK;
 }
 
-scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool zeros, bool with_y,
-                          scl_error *error) {
-  SCL_TRY(scl_table_admit(table, dtype, error));
-  SCL_TRY((zeros ? scl_matrix_create : scl_matrix_create_raw)(table->rows, table->cols, dtype,
-                                                              &table->x, error));
-  return with_y ? scl_matrix_create_raw(table->rows, 1, SCL_DTYPE_FLOAT64, &table->y, error)
-                : SCL_STATUS_OK;
-}
-
 /* The first place whose value is not below the given one. */
 static size_t place_of(const scl_labels *labels, double value) {
   size_t low = 0, high = labels->count;
@@ -127,17 +118,12 @@ scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error
   return SCL_STATUS_OK;
 }
 
-scl_status scl_table_labels(const scl_table *table, scl_labels *labels, scl_error *error) {
-  for (size_t i = 0; i < table->y.rows && !labels->overflow; i++) {
-    if (scl_labels_add(labels, scl_matrix_get(&table->y, i, 0))) continue;
-    scl_release(labels->values);
-    return scl_fail_memory(error, labels->count * sizeof *labels->values, "labels");
-  }
-  return SCL_STATUS_OK;
-}
-
 scl_status scl_table_number_classes(scl_table *table, scl_error *error) {
   scl_labels labels = {0};
-  SCL_TRY(scl_table_labels(table, &labels, error));
+  for (size_t i = 0; i < table->y.rows && !labels.overflow; i++) {
+    if (scl_labels_add(&labels, scl_matrix_get(&table->y, i, 0))) continue;
+    scl_release(labels.values);
+    return scl_fail_memory(error, labels.count * sizeof *labels.values, "labels");
+  }
   return scl_table_take_labels(table, &labels, error);
 }

@@ -32,10 +32,6 @@ void scl_table_destroy(scl_table *table);
 /* Refuses an x of rows x cols that is, with the names of the columns, larger than the memory that
  * is left, before the system would take it from under other programs. */
 scl_status scl_table_admit(const scl_table *table, scl_dtype dtype, scl_error *error);
-/* The same, then x as rows x cols zeros or numbers that are not set, y as rows x 1 where it is
- * wanted. */
-scl_status scl_table_make(scl_table *table, scl_dtype dtype, bool zeros, bool with_y,
-                          scl_error *error);
 
 /* A sorted set of numeric labels. */
 enum { SCL_MOST_LABELS = 10000 };
@@ -55,9 +51,7 @@ bool scl_labels_add(scl_labels *labels, double value);
 enum { SCL_FEW_VALUES = 20 };
 void scl_labels_decide(const scl_labels *labels, bool named, size_t rows, scl_table *out);
 
-/* The distinct numbers of column y, which the caller releases. */
-scl_status scl_table_labels(const scl_table *table, scl_labels *labels, scl_error *error);
-/* The same into class_values. */
+/* The distinct numbers of column y into class_values. */
 scl_status scl_table_number_classes(scl_table *table, scl_error *error);
 /* The labels of a set become class_values, which takes them over; SCL_STATUS_BAD_DATA when they
  * overflowed, or are many and no whole numbers: a regression. */

@@ -22,8 +22,9 @@ typedef struct scl_kept {
 
 enum { BEFORE = 64 }; /* bytes of an scl_kept, so that what follows is aligned */
 
-/* Blocks are linked, so that a definition that is refused releases all of them. */
-void *scl_define_keep(lua_State *L, scl_definition *definition, size_t bytes) {
+/* Zeroed memory that is kept as long as the definition; raises an error if there is none. Blocks are
+ * linked, so that a definition that is refused releases all of them. */
+static void *keep_zeros(lua_State *L, scl_definition *definition, size_t bytes) {
   char *memory = scl_allocate_zero(BEFORE + bytes);
   if (memory == NULL) luaL_error(L, "not enough memory for a definition");
   scl_kept *kept = (scl_kept *)(void *)memory;
@@ -38,7 +39,7 @@ const char *scl_define_text(lua_State *L, int fields, const char *name,
   if (lua_getfield(L, fields, name) != LUA_TNIL) {
     size_t length;
     const char *text = luaL_checklstring(L, -1, &length);
-    copy = scl_define_keep(L, definition, length + 1);
+    copy = keep_zeros(L, definition, length + 1);
     memcpy(copy, text, length + 1);
   }
   lua_pop(L, 1);
@@ -105,7 +106,7 @@ static void read_options(lua_State *L, int fields, scl_definition *definition) {
   lua_getfield(L, fields, "rows");
   const int rows = lua_gettop(L);
   const size_t count = scl_lua_list_length(L, rows, "rows");
-  scl_option *options = scl_define_keep(L, definition, (count + 1) * sizeof *options);
+  scl_option *options = keep_zeros(L, definition, (count + 1) * sizeof *options);
   plugin->options = options;
   plugin->n_options = (uint32_t)count;
   plugin->option_size = sizeof *options;

@@ -63,8 +63,6 @@ void scl_define_offer(scl_definition *definition, const char *id, const void *ta
 bool scl_define_has(lua_State *L, int fields, const char *name);
 /* The bits of the parameter spaces in the field "spaces", a list of names. */
 uint32_t scl_define_spaces(lua_State *L, int fields, uint32_t absent);
-/* Zeroed memory that is kept as long as the definition; raises an error if there is none. */
-void *scl_define_keep(lua_State *L, scl_definition *definition, size_t bytes);
 /* A copy of the text in the field, kept with the definition; NULL if the field is absent. */
 const char *scl_define_text(lua_State *L, int fields, const char *name, scl_definition *definition);
 

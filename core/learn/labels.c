@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-size_t scl_classes_targets(const scl_classes *classes) {
+/* 1 for two classes, else their number. */
+static size_t targets_of(const scl_classes *classes) {
   return classes->count == 2 ? 1 : classes->count;
 }
 
@@ -49,8 +50,7 @@ scl_status scl_code_labels(const scl_matrix *labels, const scl_classes *classes,
   if (labels->cols != 1)
     return scl_fail(error, SCL_STATUS_BAD_SHAPE, "labels come as one column, and these are %zu",
                     labels->cols);
-  SCL_TRY(scl_matrix_create_raw(labels->rows, scl_classes_targets(classes), SCL_DTYPE_FLOAT64, out,
-                                error));
+  SCL_TRY(scl_matrix_create_raw(labels->rows, targets_of(classes), SCL_DTYPE_FLOAT64, out, error));
   const scl_status status = code_rows(classes, labels, 0, out, error);
   if (status != SCL_STATUS_OK) scl_matrix_release(out);
   return status;
@@ -73,7 +73,7 @@ static size_t decided_class(const scl_matrix *decisions, size_t row, size_t clas
 
 scl_status scl_decide_labels(const scl_matrix *decisions, const scl_classes *classes,
                              scl_matrix *out, scl_error *error) {
-  if (decisions->cols != scl_classes_targets(classes))
+  if (decisions->cols != targets_of(classes))
     return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%zu decisions a row for %zu classes",
                     decisions->cols, classes->count);
   SCL_TRY(scl_matrix_create_raw(decisions->rows, 1, SCL_DTYPE_FLOAT64, out, error));
@@ -168,7 +168,7 @@ scl_status scl_source_coded(scl_source *from, const scl_classes *classes, scl_so
   *self = (coded_source){.base = {.class = &coded_class,
                                   .rows = from->rows,
                                   .cols = from->cols,
-                                  .targets = scl_classes_targets(classes),
+                                  .targets = targets_of(classes),
                                   .random_access = from->random_access,
                                   .parallel = from->parallel,
                                   .sparse = from->sparse,

@@ -14,8 +14,6 @@ typedef struct scl_classes {
   bool strangers; /* whether labels outside these classes may occur */
 } scl_classes;
 
-/* 1 for two classes, else their number. */
-size_t scl_classes_targets(const scl_classes *classes);
 /* targets (n x c, made here) of labels (n x 1). A label outside the classes becomes 0 in a single
  * column, or -1 in each of several, if strangers may occur; otherwise it fails with
  * SCL_STATUS_BAD_DATA, which names the row. */

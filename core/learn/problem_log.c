@@ -15,18 +15,16 @@ static scl_checkpoint *checkpoint_of(const scl_problem *problem) {
   return flow_of(problem)->checkpoint;
 }
 
-static scl_status refuse_size(scl_error *error) {
-  return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "the checkpoint is damaged: a pass in it has another size");
-}
-
 /* A verb whose result are `size` bytes at `out`. *found = false: the pass has to be made. */
 static scl_status replay_result(const scl_problem *problem, uint64_t what, double *out, size_t size,
                                 bool *found, scl_error *error) {
   scl_checkpoint *log = checkpoint_of(problem);
   scl_span span = {out, size};
   SCL_TRY(log->replay(log, what, &span, 1, found, error));
-  return *found && span.size != size ? refuse_size(error) : SCL_STATUS_OK;
+  return *found && span.size != size
+             ? scl_fail(error, SCL_STATUS_BAD_DATA,
+                        "the checkpoint is damaged: a pass in it has another size")
+             : SCL_STATUS_OK;
 }
 
 static void record_result(const scl_problem *problem, uint64_t what, double *out, size_t size) {

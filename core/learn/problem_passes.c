@@ -101,12 +101,6 @@ static scl_status open_leaves(passing *p, scl_error *error) {
   return scl_thin_open(flow_of(p->problem)->dtype, d, NULL, p->k, &l->thin, error);
 }
 
-static void close_leaves(leaves *l) {
-  scl_thin_close(&l->thin);
-  scl_exact_destroy(l->total);
-  scl_release(l->sum);
-}
-
 /* Add the sum of the rows of the current leaf to the total. */
 static scl_status finish_leaf(passing *p, scl_error *error) {
   leaves *l = &p->leaves;
@@ -347,7 +341,9 @@ static scl_status sum_pass(passing *p, scl_run_visit visit, double *out, scl_err
   if (status == SCL_STATUS_OK && l->finite) scl_exact_values(l->total, 0, numbers, out);
   for (size_t i = 0; status == SCL_STATUS_OK && !l->finite && i < numbers; i++)
     out[i] = NAN;
-  close_leaves(l);
+  scl_thin_close(&l->thin);
+  scl_exact_destroy(l->total);
+  scl_release(l->sum);
   return status;
 }
 

@@ -21,7 +21,9 @@ static int collect(lua_State *L) {
   return 0;
 }
 
-scl_texts *scl_lua_new_packed_texts(lua_State *L) {
+/* Empty texts on the stack, to be filled: make them first, compute into them afterwards, and an
+ * error frees nothing by hand. */
+static scl_texts *new_texts(lua_State *L) {
   scl_texts *texts = lua_newuserdatauv(L, sizeof *texts, 0);
   memset(texts, 0, sizeof *texts);
   luaL_setmetatable(L, SCL_LUA_PACKED_TEXTS);
@@ -47,18 +49,10 @@ static void check_held(lua_State *L, const scl_texts *texts) {
   if (texts->storage == NULL) luaL_error(L, "texts were released while they were in use");
 }
 
-void scl_lua_set_packed_texts(lua_State *L, const char *key, scl_texts *from) {
-  scl_texts *out = scl_lua_new_packed_texts(L);
-  *out = *from;
-  memset(from, 0, sizeof *from);
-  scl_lua_account(L, scl_texts_bytes(out));
-  lua_setfield(L, -2, key);
-}
-
 /* A fresh value from `texts` of a script, filled by a call that may fail. */
 #define DERIVE(L, texts, call)                                                                     \
   do {                                                                                             \
-    scl_texts *out = scl_lua_new_packed_texts(L);                                                  \
+    scl_texts *out = new_texts(L);                                                                 \
     check_held(L, texts);                                                                          \
     SCL_LUA_TRY(L, call);                                                                          \
     scl_lua_account(L, scl_texts_bytes(out));                                                      \
@@ -74,7 +68,7 @@ static int release_builder(lua_State *L) {
 
 /* The texts of a builder as the result. */
 static int give_built(lua_State *L, scl_texts_builder *builder) {
-  scl_texts *out = scl_lua_new_packed_texts(L);
+  scl_texts *out = new_texts(L);
   SCL_LUA_TRY(L, scl_texts_finish(builder, out, &error));
   scl_lua_account(L, scl_texts_bytes(out));
   return 1;
@@ -124,7 +118,7 @@ static int read_texts(lua_State *L) {
   const size_t unpacked = scl_lua_opt_size(L, 3, 1, SIZE_MAX >> 12, "unpacked", 0);
   const char *const *paths = scl_lua_check_texts(L, 1, "data.text", "path", &files);
   size_t *counts = lua_newuserdatauv(L, (files + 1) * sizeof *counts, 0);
-  scl_texts *out = scl_lua_new_packed_texts(L);
+  scl_texts *out = new_texts(L);
   SCL_LUA_TRY(L, scl_text_files_read(paths, files, lines, unpacked, out, counts, &error));
   scl_lua_account(L, scl_texts_bytes(out));
   lua_createtable(L, (int)files, 0);
@@ -213,7 +207,7 @@ static int slice(lua_State *L) {
   const scl_texts *texts = scl_lua_check_packed_texts(L, 1);
   const size_t first = check_place(L, 2, texts), last = check_place(L, 3, texts);
   if (last < first) return luaL_error(L, "slice: the end lies before the beginning");
-  scl_texts *view = scl_lua_new_packed_texts(L);
+  scl_texts *view = new_texts(L);
   check_held(L, texts);
   *view = scl_texts_slice(texts, first, last - first + 1);
   return 1;
@@ -270,7 +264,7 @@ static int tostring(lua_State *L) {
   luaL_Buffer b;
   (void)snprintf(head, sizeof head, "%zu text%s, %s", texts->count, texts->count == 1 ? "" : "s",
                  scl_bytes_text((double)scl_texts_bytes(texts), bytes));
-  scl_texts *held = scl_lua_new_packed_texts(L);
+  scl_texts *held = new_texts(L);
   *held = view;
   luaL_buffinit(L, &b);
   luaL_addstring(&b, head);
@@ -383,7 +377,7 @@ static int encoder_columns(lua_State *L) {
   const scl_text_encoder *encoder = check_encoder(L, 1);
   lua_pushinteger(L, (lua_Integer)scl_text_encoder_cols(encoder));
   if (!encoder->named) return 1;
-  *scl_lua_new_packed_texts(L) = scl_texts_share(&encoder->vocabulary.terms);
+  *new_texts(L) = scl_texts_share(&encoder->vocabulary.terms);
   return 2;
 }
 

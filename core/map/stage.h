@@ -75,9 +75,7 @@ scl_status scl_fitted_stage_apply(const scl_fitted_stage *stage, const double *i
  * SCL_STATUS_INTERNAL: the stage wrote what are no sparse rows. */
 scl_status scl_fitted_stage_apply_csr(const scl_fitted_stage *stage, const scl_const_csr *in,
                                       const scl_csr_block *out, scl_error *error);
-static inline bool scl_fitted_stage_keeps_zeros(const scl_fitted_stage *stage) {
-  return stage->keeps_zeros;
-}
+
 /* Apply stages in order to `rows` rows in one of two buffers with room for the widest rows at
  * `stride`. *result: the buffer with the last rows. */
 scl_status scl_fitted_stages_apply(const scl_fitted_stage *const *stages, size_t count,

@@ -57,40 +57,6 @@ static bool each_folder(folder_visit visit, void *context) {
          each_of_builtins(visit, context);
 }
 
-/* The folders as one text, separated by colons. */
-typedef struct joined {
-  char *text;
-  size_t used, room;
-  bool failed;
-} joined;
-
-/* Append a folder. True, which ends the walk, if there is no memory. */
-static bool join_folder(void *context, const char *folder, scl_plugin_origin origin) {
-  joined *path = context;
-  const size_t length = strlen(folder) + 1;
-  (void)origin;
-  char *text = scl_allocate(path->used + length + 1);
-  path->failed = text == NULL;
-  if (path->failed) return true;
-  if (path->used > 0) {
-    memcpy(text, path->text, path->used);
-    text[path->used++] = ':';
-  }
-  memcpy(text + path->used, folder, length);
-  path->used += length - 1;
-  scl_release(path->text);
-  path->text = text;
-  return false;
-}
-
-char *scl_folders_path(void) {
-  joined path = {0};
-  (void)each_folder(join_folder, &path);
-  if (!path.failed) return path.text;
-  scl_release(path.text);
-  return NULL;
-}
-
 /* A file whose folder is looked for, by its real path. */
 typedef struct placed {
   const char *real;

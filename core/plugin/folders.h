@@ -6,9 +6,6 @@
 #include "plugin/registry.h"
 #include <limits.h>
 
-/* The folders, in order, separated by ':'. The caller releases the text. NULL: no memory, or no
- * folders. */
-char *scl_folders_path(void);
 /* The user's own folder, whether it exists or not: $XDG_DATA_HOME/scullery/plugins, by default
  * ~/.local/share/scullery/plugins. False if neither XDG_DATA_HOME nor HOME has an absolute path. */
 bool scl_folders_user(char folder[PATH_MAX]);

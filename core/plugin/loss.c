@@ -63,13 +63,6 @@ scl_status scl_loss_facts_of(const scl_instance *loss, scl_loss_facts *out, scl_
   return scl_fail(error, SCL_STATUS_INTERNAL, "loss.%s: %s", scl_instance_name(loss), wrong);
 }
 
-bool scl_loss_takes(const scl_loss_facts *facts, double y) {
-  if (!isfinite(y)) return false;
-  if (facts->low == 0 && facts->high == 0) return true;
-  if (facts->range & SCL_RANGE_LOW_OPEN ? y <= facts->low : y < facts->low) return false;
-  return facts->range & SCL_RANGE_HIGH_OPEN ? y < facts->high : y <= facts->high;
-}
-
 /* ------------------------------------------------------------ functions */
 
 /* `count` results of a function are numbers; INFINITY is one of them where `infinite`. */

@@ -30,9 +30,6 @@ scl_status scl_loss_mean(const scl_instance *loss, size_t count, const double *f
 scl_status scl_loss_probability(const scl_instance *loss, size_t count, const double *f,
                                 double *out, scl_error *error);
 
-/* Whether the facts allow a number as a target. */
-bool scl_loss_takes(const scl_loss_facts *facts, double y);
-
 extern const scl_loss_service scl_service_losses;
 
 #endif

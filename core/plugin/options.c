@@ -411,15 +411,10 @@ void scl_settings_store(const scl_settings *settings, void *self) {
                 (char *)self + settings->options[i].offset);
 }
 
-const scl_option *scl_option_of_role(const scl_option *options, size_t count, scl_role role) {
-  for (size_t i = 0; i < count; i++)
-    if (options[i].role == role) return &options[i];
-  return NULL;
-}
-
 const scl_value *scl_settings_role(const scl_settings *settings, scl_role role) {
-  const scl_option *option = scl_option_of_role(settings->options, settings->count, role);
-  return option == NULL ? NULL : &settings->values[option - settings->options];
+  for (size_t i = 0; i < settings->count; i++)
+    if (settings->options[i].role == role) return &settings->values[i];
+  return NULL;
 }
 
 void scl_settings_destroy(scl_settings *settings) {

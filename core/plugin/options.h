@@ -48,9 +48,8 @@ const scl_option *scl_option_named(const char *title, const scl_option *options,
 
 /* Write the values to the members of the instance that the options name (scl_option.store). */
 void scl_settings_store(const scl_settings *settings, void *self);
-/* The value of the option with this role, and the option; NULL if no option has the role. */
+/* The value of the option with this role; NULL if no option has the role. */
 const scl_value *scl_settings_role(const scl_settings *settings, scl_role role);
-const scl_option *scl_option_of_role(const scl_option *options, size_t count, scl_role role);
 
 /* The word ("scale" or "median") of the first width that waits for data, or NULL. */
 const char *scl_settings_waiting(const scl_settings *settings);

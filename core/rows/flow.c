@@ -46,15 +46,12 @@ scl_whole scl_flow_whole(const scl_flow *flow) {
   return flow->map == NULL || flow->count > 0 ? SCL_WHOLE_NONE : scl_map_whole(flow->map);
 }
 
-bool scl_whole_weights(const double *weights, size_t count) {
-  for (size_t i = 0; weights != NULL && i < count; i++)
-    if (weights[i] != floor(weights[i])) return false;
-  return true;
-}
-
 bool scl_flow_is_exact(const scl_flow *flow) {
-  return scl_flow_whole(flow) != SCL_WHOLE_NONE ||
-         (scl_flow_has_bits(flow) && scl_whole_weights(flow->weights, flow->source->rows));
+  if (scl_flow_whole(flow) != SCL_WHOLE_NONE) return true;
+  if (!scl_flow_has_bits(flow)) return false;
+  for (size_t i = 0; flow->weights != NULL && i < flow->source->rows; i++)
+    if (flow->weights[i] != floor(flow->weights[i])) return false;
+  return true;
 }
 
 /* Bytes of a dense feature. */

@@ -107,8 +107,6 @@ scl_whole scl_flow_whole(const scl_flow *flow);
 /* Whether normal equations of the flow are exact (whole_sums.h): for features that are whole
  * numbers, and for bits if all row weights are whole numbers. */
 bool scl_flow_is_exact(const scl_flow *flow);
-/* Whether all weights (count, or NULL: 1 each) are whole numbers. */
-bool scl_whole_weights(const double *weights, size_t count);
 /* Visit all rows of the flow, block by block, in ascending order, on the calling thread. features:
  * also compute phi. NaN or infinity in X or y: SCL_STATUS_BAD_DATA, which names row and column. */
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,

@@ -12,8 +12,7 @@ enum { TASK_ROWS = 256 }; /* of a task on sparse rows */
 
 size_t scl_flow_kept_stages(const scl_flow *flow) {
   size_t s = 0;
-  while (flow->source->sparse && s < flow->n_stages &&
-         scl_fitted_stage_keeps_zeros(flow->stages[s]))
+  while (flow->source->sparse && s < flow->n_stages && flow->stages[s]->keeps_zeros)
     s++;
   return s;
 }

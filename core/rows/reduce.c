@@ -82,19 +82,6 @@ scl_status scl_reducer_at(scl_reducer *r, size_t row, void **part, scl_error *er
   return SCL_STATUS_OK;
 }
 
-scl_status scl_reducer_join(scl_reducer *r, scl_reducer *from, scl_error *error) {
-  scl_status status = scl_reducer_end_leaf(r, error);
-  if (status == SCL_STATUS_OK) status = scl_reducer_end_leaf(from, error);
-  size_t taken = 0;
-  for (; status == SCL_STATUS_OK && taken < from->count; taken++)
-    status = scl_reducer_push(r, from->nodes[taken].level, from->nodes[taken].index,
-                              from->nodes[taken].part, error);
-  memmove(from->nodes, from->nodes + taken, (from->count - taken) * sizeof *from->nodes);
-  from->count -= taken;
-  scl_reducer_close(from);
-  return status;
-}
-
 /* Merge all nodes into the first, from the last to the first. Without rows, open an empty part. */
 static scl_status fold_nodes(scl_reducer *r, scl_error *error) {
   SCL_TRY(scl_reducer_end_leaf(r, error));
@@ -115,14 +102,10 @@ scl_status scl_reducer_finish(scl_reducer *r, scl_status walked, void **part, sc
     *part = r->nodes[0].part;
     r->count = 0;
   }
-  scl_reducer_close(r);
-  return status;
-}
-
-void scl_reducer_close(scl_reducer *r) {
   if (r->part != NULL) r->sum->close(r->sum->context, r->part);
   for (size_t i = 0; i < r->count; i++)
     r->sum->close(r->sum->context, r->nodes[i].part);
   r->part = NULL;
   r->count = 0;
+  return status;
 }

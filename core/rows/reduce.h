@@ -53,8 +53,6 @@ scl_reducer scl_reducer_of(const scl_reduction *sum, size_t rows);
 /* The part that a block which begins at this row of the source is to be added to. Rows come in
  * ascending order. */
 scl_status scl_reducer_at(scl_reducer *r, size_t row, void **part, scl_error *error);
-/* Add what another process has summed: the leaves after those of `r`. Empties `from`. */
-scl_status scl_reducer_join(scl_reducer *r, scl_reducer *from, scl_error *error);
 /* Move the part of the current leaf, which is complete, to the nodes; and append a node, the next
  * in the order of rows: it takes over the part, also after a failure. */
 scl_status scl_reducer_end_leaf(scl_reducer *r, scl_error *error);
@@ -63,7 +61,5 @@ scl_status scl_reducer_push(scl_reducer *r, unsigned level, size_t index, void *
 /* Call it after the walk, with the status of the walk. On success *part = the sum, which the caller
  * closes. Empties the reducer in any case. */
 scl_status scl_reducer_finish(scl_reducer *r, scl_status walked, void **part, scl_error *error);
-/* Close all parts. */
-void scl_reducer_close(scl_reducer *r);
 
 #endif

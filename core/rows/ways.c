@@ -28,29 +28,19 @@ typedef struct accumulating {
   scl_whole_sums *before;     /* the sums of the first rows, from the checkpoint; NULL: none */
 } accumulating;
 
-/* Add the fingerprints of the rows of a block to the flow's, if these are wanted. */
-static scl_status add_prints(const scl_flow *flow, const scl_flow_block *block, scl_error *error) {
-  for (size_t i = 0; flow->prints != NULL && i < block->count; i++)
-    SCL_TRY(scl_fingerprints_add(flow->prints, scl_flow_fingerprint(flow, block, i), error));
-  return SCL_STATUS_OK;
-}
-
 /* ------------------------------------------------------------ checkpoints
  *
  * Exact sums do not depend on the order of their additions. So the sums of all parts so far can be
  * stored after any block, and be added at the end of a walk that begins at the next one. */
 
-/* The checkpoint of a walk over all rows, by a way that has no rows waiting between blocks. */
-static scl_checkpoint *checkpoint_of(const scl_sums_way *way, const scl_flow *flow) {
-  return way->whole && way->flush == NULL && flow->begin == 0 && flow->end == 0 ? flow->checkpoint
-                                                                                : NULL;
-}
-
 /* Take the stored sums of the first rows, and walk the others. */
 static scl_status resume(accumulating *a, scl_error *error) {
   scl_summing *s = &a->summing;
   size_t rows = 0;
-  a->checkpoint = checkpoint_of(s->way, s->flow);
+  /* The checkpoint of a walk over all rows, by a way that has no rows waiting between blocks. */
+  a->checkpoint = s->way->whole && s->way->flush == NULL && s->flow->begin == 0 && s->flow->end == 0
+                      ? s->flow->checkpoint
+                      : NULL;
   if (a->checkpoint == NULL) return SCL_STATUS_OK;
   SCL_TRY(a->checkpoint->load_sums(a->checkpoint, s->like.features, s->like.targets,
                                    s->walked.prints, &a->before, &rows, error));
@@ -83,19 +73,16 @@ static void store_so_far(accumulating *a, size_t next) {
   if (all != NULL) scl_whole_sums_destroy(all);
 }
 
-/* After a walk: add the sums of the first rows to those of the others. */
-static scl_status add_before(accumulating *a, scl_sums *sums, scl_error *error) {
-  return a->before == NULL ? SCL_STATUS_OK
-                           : scl_whole_sums_merge(sums->whole, a->before, false, error);
-}
-
 /* ------------------------------------------------------------ the walk */
 
 /* Add a block to the part of its leaf. */
 static scl_status sum_block(accumulating *a, const scl_flow_block *block, scl_error *error) {
   scl_summing *s = &a->summing;
   void *part;
-  SCL_TRY(add_prints(&s->walked, block, error));
+  /* Add the fingerprints of the rows of a block to the flow's, if these are wanted. */
+  for (size_t i = 0; s->walked.prints != NULL && i < block->count; i++)
+    SCL_TRY(
+        scl_fingerprints_add(s->walked.prints, scl_flow_fingerprint(&s->walked, block, i), error));
   SCL_TRY(scl_reducer_at(&a->reducer, block->first, &part, error));
   if (s->way->add != NULL) return s->way->add(s, block, part, error);
   for (size_t g = 0; g < s->like.groups; g++)
@@ -125,18 +112,13 @@ static scl_status walk_and_sum(accumulating *a, scl_sums **out, scl_error *error
     status = way->flush(s, a->reducer.part, error);
   status = scl_reducer_finish(&a->reducer, status, &whole, error);
   *out = whole;
-  if (status == SCL_STATUS_OK) status = add_before(a, whole, error);
+  if (status == SCL_STATUS_OK && a->before != NULL) /* the sums of the first rows */
+    status = scl_whole_sums_merge(whole->whole, a->before, false, error);
   if (status == SCL_STATUS_OK && way->finish != NULL) status = way->finish(s, out, error);
   return status;
 }
 
 /* ------------------------------------------------------------ several processes */
-
-/* Whether processes sum parts of the rows: by ways whose sums are exact, known before the walk. */
-bool scl_sums_divide(const scl_sums_way *way, const scl_flow *flow) {
-  return !flow->share_tiles && scl_flow_divides(flow) &&
-         (way->whole || (way == &scl_way_bits && scl_flow_is_exact(flow)));
-}
 
 /* Add the sums of all processes. */
 static scl_status join_sums(const scl_summing *s, scl_sums *sums, scl_status mine,
@@ -149,18 +131,11 @@ static scl_status join_sums(const scl_summing *s, scl_sums *sums, scl_status min
   return scl_whole_sums_join(sums == NULL ? NULL : sums->whole, mine, doing, error);
 }
 
-/* The flow, whose rows ways get dense. */
-static scl_flow dense_flow(const scl_flow *flow) {
-  scl_flow dense = *flow;
-  dense.csr = false;
-  return dense;
-}
-
 scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, scl_sums **out,
                                scl_error *error) {
   accumulating a = {.summing = {.way = way,
                                 .flow = flow,
-                                .walked = dense_flow(flow),
+                                .walked = *flow,
                                 .like = {.features = scl_flow_features(flow),
                                          .targets = flow->source->targets,
                                          .groups = flow->group == NULL ? 1 : flow->groups,
@@ -169,8 +144,11 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
                                          .exact = way->whole}}};
   scl_summing *s = &a.summing;
   scl_sums *sums = NULL;
+  s->walked.csr = false; /* ways get dense rows */
   scl_status status = way->open == NULL ? SCL_STATUS_OK : way->open(s, error);
-  const bool divided = scl_sums_divide(way, flow);
+  /* Processes sum parts of the rows by ways whose sums are exact, known before the walk. */
+  const bool divided = !flow->share_tiles && scl_flow_divides(flow) &&
+                       (way->whole || (way == &scl_way_bits && scl_flow_is_exact(flow)));
   if (divided) s->walked = scl_flow_part(&s->walked, scl_flow_block_rows(flow));
   if (status == SCL_STATUS_OK) {
     const scl_reduction sum = scl_sums_reduction(&s->like);

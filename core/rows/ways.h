@@ -59,8 +59,6 @@ const scl_sums_way *scl_sums_way_of(const scl_flow *flow);
 void scl_ways_use_levels(bool use);
 bool scl_ways_levels_used(void);
 
-/* Whether several processes sum parts of the rows of the flow. */
-bool scl_sums_divide(const scl_sums_way *way, const scl_flow *flow);
 /* One walk over the flow, which sums each group of it apart. */
 scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, scl_sums **out,
                                scl_error *error);

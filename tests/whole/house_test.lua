@@ -349,7 +349,7 @@ end
 -- is longer than a screen. Limits are what the tree has, so that it does not get worse unseen.
 function TestGrain()
   for _, room in ipairs{
-    { "core", "%.[ch]$", comments = 0.14, functions = 56.5 },
+    { "core", "%.[ch]$", comments = 0.14, functions = 56 },
     { "plugins", "%.[ch]$", comments = 0.14, functions = 49 },
     { "lua/scullery", "%.lua$", comments = 0.15, functions = 82 } } do
     local grain = grain_of(room[1], room[2])
@@ -399,7 +399,7 @@ function TestLinesOfTheProduct()
   local binding = lines_of "core/lua"
   figure("product: %d lines, %.0f %% mathematics; core/lua %d lines", all,
     100 * mathematics / all, binding)
-  lu.assertTrue(binding <= 10150, binding .. " lines of core/lua")
+  lu.assertTrue(binding <= 10110, binding .. " lines of core/lua")
   lu.assertTrue(mathematics / all > 0.37, ("%.2f of the lines"):format(mathematics / all))
 end
 

@@ -81,10 +81,6 @@ static bool any_number(const csv_schema *schema, const char *at, const char *end
   return false;
 }
 
-static bool same_text(csv_field a, csv_field b) {
-  return a.length > 0 && a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
-}
-
 /* Whether a field of the first line occurs again in its column of the line at `at`: it is then a
  * value, not a name. */
 static bool any_comes_again(const csv_schema *schema, const char *first, const char *at,
@@ -93,7 +89,9 @@ static bool any_comes_again(const csv_schema *schema, const char *first, const c
            values = csv_walk_line(at, end, schema->separator);
   csv_field name, value;
   while (csv_next_field(&names, &name) && csv_next_field(&values, &value))
-    if (same_text(name, value)) return true;
+    if (name.length > 0 && name.length == value.length &&
+        memcmp(name.text, value.text, name.length) == 0)
+      return true;
   return false;
 }
 

@@ -278,13 +278,6 @@ static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, 
   }
 }
 
-/* Set the first row of each chunk, counted from the beginning of its file. */
-static void number_rows(csv_chunk *chunks, size_t count) {
-  for (size_t k = 1; k < count; k++)
-    chunks[k].first_row =
-        chunks[k].file == chunks[k - 1].file ? chunks[k - 1].first_row + chunks[k - 1].rows : 0;
-}
-
 /* Stores the first text of a column in the order of the file, over all threads, with its place. */
 static void keep_first_text(const scanning *job, size_t threads, size_t j) {
   csv_column *column = &job->schema->column[j];
@@ -334,7 +327,11 @@ static scl_status merge(const scanning *job, size_t threads, size_t count, scl_e
 }
 
 static scl_status finish(const scanning *job, size_t threads, size_t count, scl_error *error) {
-  number_rows(job->chunks, count);
+  /* Set the first row of each chunk, counted from the beginning of its file. */
+  for (size_t k = 1; k < count; k++)
+    job->chunks[k].first_row = job->chunks[k].file == job->chunks[k - 1].file
+                                   ? job->chunks[k - 1].first_row + job->chunks[k - 1].rows
+                                   : 0;
   for (size_t k = 0; k < count; k++)
     if (job->troubles[k].problem != FINE)
       return say_trouble(job->schema, &job->chunks[k], &job->troubles[k], error);

@@ -14,13 +14,6 @@
 
 enum { MOST_BYTES = 1 << 22, WAIT_MS = 100 }; /* between two looks at the user's wish to stop */
 
-static scl_status refuse_open(const char *path, int reason, scl_error *error) {
-  return scl_fail(error, SCL_STATUS_IO, "%s: %s", path,
-                  reason == ENOENT  ? "no such file"
-                  : reason == ENXIO ? "this is a socket or a missing device, not a file"
-                                    : strerror(reason));
-}
-
 /* Checks what `descriptor` is and fills *out. The descriptor is closed if it is refused. */
 static scl_status look(const char *path, int descriptor, bool regular_alone, scl_file *out,
                        scl_error *error) {
@@ -28,7 +21,10 @@ static scl_status look(const char *path, int descriptor, bool regular_alone, scl
   if (descriptor < 0 || fstat(descriptor, &file) != 0) {
     const int reason = errno;
     if (descriptor >= 0) (void)close(descriptor);
-    return refuse_open(path, reason, error);
+    return scl_fail(error, SCL_STATUS_IO, "%s: %s", path,
+                    reason == ENOENT  ? "no such file"
+                    : reason == ENXIO ? "this is a socket or a missing device, not a file"
+                                      : strerror(reason));
   }
   const bool regular = S_ISREG(file.st_mode);
   if (S_ISDIR(file.st_mode) || (regular_alone && !regular)) {

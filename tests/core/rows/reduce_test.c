@@ -64,7 +64,11 @@ static double share_among(size_t processes) {
     scl_reducer own = scl_reducer_of(&sum, ROWS);
     add_rows(&own, p * leaves / processes * leaf,
              scl_min((p + 1) * leaves / processes * leaf, ROWS));
-    expect(scl_reducer_join(&all, &own, NULL) == SCL_STATUS_OK, "join", 0, 0);
+    expect(scl_reducer_end_leaf(&own, NULL) == SCL_STATUS_OK, "the last leaf", 0, 0);
+    for (size_t k = 0; k < own.count; k++)
+      expect(scl_reducer_push(&all, own.nodes[k].level, own.nodes[k].index, own.nodes[k].part,
+                              NULL) == SCL_STATUS_OK,
+             "a node of another process", 0, 0);
   }
   return finish(&all);
 }
