@@ -223,5 +223,15 @@ function parameters.is_independent(draw, layout)
     and not parameters.offers(draw, "scullery.pool/1")
 end
 
+--- parameters.test(name, about, dims, missing, f): a test that calls f for each variant and number
+--- of columns, and is skipped with the text `missing` where none had what it tests.
+function parameters.test(name, about, dims, missing, f)
+  return { name = name, about = about, seconds = 60, run = function(t)
+    local any = false
+    parameters.each(t, dims, 150, function(...) any = f(t, ...) or any end)
+    if not any then t:skip(missing) end
+  end }
+end
+
 parameters.subject = subject
 return parameters

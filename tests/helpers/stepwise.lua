@@ -66,4 +66,19 @@ stepwise.inst = sc.instantiation{ W = sc.space.threshold(),
   K = sc.kernel.gaussian{ width = stepwise.g }, p = sc.sampler.threshold{ sigma = stepwise.s },
   phi = sc.nonlinearity.sign() }
 
+--- stepwise.weights_of(model, intercept): the list of the solver's a, then b where there is one.
+function stepwise.weights_of(m, intercept)
+  local a = {}
+  for j = 1, m:weights():rows() do a[j] = m:weights():get(j, 1) end
+  if intercept then a[#a + 1] = m:intercept():get(1, 1) end
+  return a
+end
+
+--- stepwise.farthest(u, v): the largest difference of two lists.
+function stepwise.farthest(u, v)
+  local most = 0
+  for j = 1, #u do most = math.max(most, math.abs(u[j] - v[j])) end
+  return most
+end
+
 return stepwise

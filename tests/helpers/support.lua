@@ -134,4 +134,19 @@ function support.stderr_of(f)
   return text
 end
 
+--- support.smooth_rows(n, c): n rows, c targets (absent: 1) of a smooth function, and weights from
+--- 1/2 to 5/2.
+function support.smooth_rows(n, c)
+  local sc = require "scullery"
+  local x, w = sc.randn{ n, 3, seed = 4 }, sc.zeros(n, 1)
+  local y = sc.zeros(n, c or 1)
+  for i = 1, n do
+    w:set(i, 1, 0.5 + i % 3)
+    for j = 1, y:cols() do
+      y:set(i, j, math.sin(j * x:get(i, 1)) + x:get(i, 2) * x:get(i, 3) + j)
+    end
+  end
+  return x, y, w
+end
+
 return support

@@ -256,13 +256,7 @@ local function check_sizes(t)
   if not any then t:skip("it takes none of 4, 40, 400 columns") end
 end
 
-local function test(name, about, dims, missing, f)
-  return { name = name, about = about, seconds = 60, run = function(t)
-    local any = false
-    parameters.each(t, dims, 150, function(...) any = f(t, ...) or any end)
-    if not any then t:skip(missing) end
-  end }
-end
+local test = parameters.test
 
 return {
   test("periods", "no parameter comes again, at any distance", { 4 },

@@ -522,14 +522,7 @@ local function check_distribution(t, draw, layout)
   return true
 end
 
--- A test that calls f for each variant and number of columns, and is skipped where none had it.
-local function test(name, about, dims, missing, f)
-  return { name = name, about = about, seconds = 60, run = function(t)
-    local any = false
-    parameters.each(t, dims, 150, function(...) any = f(t, ...) or any end)
-    if not any then t:skip(missing) end
-  end }
-end
+local test = parameters.test
 
 return {
   test("law", "draws have the law that is declared", { 1, 4 }, "it declares no law", check_law),

@@ -231,6 +231,15 @@ function problems.slack(...)
   return math.min(slack, 0.1)
 end
 
+--- problems.columns(A, places): a copy of these columns, in this order.
+function problems.columns(A, places)
+  local out = core.zeros(A:rows(), #places)
+  for k, j in ipairs(places) do
+    for i = 1, A:rows() do out:set(i, k, A:get(i, j)) end
+  end
+  return out
+end
+
 --- problems.apart(A, B): the largest difference of two matrices as a share of the largest number,
 --- and a text of its place.
 function problems.apart(A, B)

@@ -15,14 +15,6 @@ local function repeated(A, copies)
   return out
 end
 
-local function columns(A, places)
-  local out = core.zeros(A:rows(), #places)
-  for k, j in ipairs(places) do
-    for i = 1, A:rows() do out:set(i, k, A:get(i, j)) end
-  end
-  return out
-end
-
 -- n x 1 of f(i).
 local function column(n, f)
   local out = core.zeros(n, 1)
@@ -214,18 +206,18 @@ local function in_any_order(t, component, problem, what)
   local fit = problems.solved(t, component, problem, what)
   if fit.status == "stopped" then return end
   local turned = problems.solved(t, component, problems.with(problem, {
-    Y = columns(problem.Y, { 3, 1, 2 }) }), what .. " in another order")
-  problems.same(t, columns(fit.predictions, { 3, 1, 2 }), turned.predictions,
+    Y = problems.columns(problem.Y, { 3, 1, 2 }) }), what .. " in another order")
+  problems.same(t, problems.columns(fit.predictions, { 3, 1, 2 }), turned.predictions,
     problems.slack(fit, turned), "%s in another order", what)
 end
 
 local function same_twice(t, component, problem)
   local alone = problems.solved(t, component, problems.with(problem, {
-    Y = columns(problem.Y, { 2 }) }), "the second target alone")
+    Y = problems.columns(problem.Y, { 2 }) }), "the second target alone")
   if alone.status == "stopped" then return end
   local twice = problems.solved(t, component, problems.with(problem, {
-    Y = columns(problem.Y, { 2, 2 }) }), "the second target twice")
-  problems.same(t, columns(alone.predictions, { 1, 1 }), twice.predictions,
+    Y = problems.columns(problem.Y, { 2, 2 }) }), "the second target twice")
+  problems.same(t, problems.columns(alone.predictions, { 1, 1 }), twice.predictions,
     problems.slack(alone, twice), "one target, and the same one twice")
 end
 

@@ -3,14 +3,6 @@ local core = require "scullery_checker.core"
 local choices = require "scullery_checker.choices"
 local problems = require "scullery_checker.solver.problems"
 
-local function columns(A, places)
-  local out = core.zeros(A:rows(), #places)
-  for k, j in ipairs(places) do
-    for i = 1, A:rows() do out:set(i, k, A:get(i, j)) end
-  end
-  return out
-end
-
 local function backwards(n)
   local places = {}
   for i = 1, n do places[i] = n + 1 - i end
@@ -53,7 +45,7 @@ local rules = {
   end },
   { "columns in another order", function(p)
     local places = backwards(p.X:cols())
-    return { X = columns(p.X, places), Z = columns(p.Z, places) }
+    return { X = problems.columns(p.X, places), Z = problems.columns(p.Z, places) }
   end },
 }
 
@@ -86,9 +78,10 @@ local function check_targets(t, one, case)
   local given = case.problem.classes > 0 and { n = 200, classes = 5 } or { n = 120, targets = 5 }
   local problem = problems.make(t, given)
   local a = predictions(one.exact, problem)
-  local b = a and predictions(one.exact, problems.with(problem, { Y = columns(problem.Y, places) }))
+  local b = a and predictions(one.exact, problems.with(problem,
+    { Y = problems.columns(problem.Y, places) }))
   if b then
-    problems.same(t, columns(a, places), b, 1e-3, "5 %s in another order",
+    problems.same(t, problems.columns(a, places), b, 1e-3, "5 %s in another order",
       case.problem.classes > 0 and "classes" or "targets")
   end
 end

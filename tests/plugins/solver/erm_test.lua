@@ -37,18 +37,7 @@ local function data_for(name)
   return data_of(y, y == labels and "classification" or "regression", heavy), y
 end
 
-local function weights_of(m, intercept)
-  local a = {}
-  for j = 1, m:weights():rows() do a[j] = m:weights():get(j, 1) end
-  if intercept then a[#a + 1] = m:intercept():get(1, 1) end
-  return a
-end
-
-local function farthest(u, v)
-  local most = 0
-  for j = 1, #u do most = math.max(most, math.abs(u[j] - v[j])) end
-  return most
-end
+local weights_of, farthest = stepwise.weights_of, stepwise.farthest
 
 -- The objective at a (and b behind it): penalty(a_j) for each coefficient.
 local function objective(name, y, a, penalty)

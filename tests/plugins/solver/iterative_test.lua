@@ -73,19 +73,7 @@ local function ridge(rows, y, w, lambda, d)
   return solve(weighted_gram(rows, w, total(w) * lambda, d), sums(rows, right))
 end
 
--- The solver's a, then b where there is one.
-local function found(m, intercept)
-  local a = {}
-  for j = 1, m:weights():rows() do a[j] = m:weights():get(j, 1) end
-  if intercept then a[#a + 1] = m:intercept():get(1, 1) end
-  return a
-end
-
-local function farthest(u, v)
-  local most = 0
-  for j = 1, #u do most = math.max(most, math.abs(u[j] - v[j])) end
-  return most
-end
+local found, farthest = stepwise.weights_of, stepwise.farthest
 
 local function each_weighting(run)
   for _, w in ipairs{ ones, heavy } do

@@ -11,20 +11,8 @@ local ds = sc.data.load("wdbc")
 local train, test = ds:split{ test = 0.25, seed = 0 }
 
 local function fit(stages, data, y) return sc.pipeline(stages):fit(data, y) end
+local smooth = support.smooth_rows
 local function gap(a, b) return (a - b):abs():max() end
-
--- Rows, targets of a smooth function, and weights from 1/2 to 5/2.
-local function smooth(n, c)
-  local x, w = sc.randn{ n, 3, seed = 4 }, sc.zeros(n, 1)
-  local y = sc.zeros(n, c or 1)
-  for i = 1, n do
-    w:set(i, 1, 0.5 + i % 3)
-    for j = 1, y:cols() do
-      y:set(i, j, math.sin(j * x:get(i, 1)) + x:get(i, 2) * x:get(i, 3) + j)
-    end
-  end
-  return x, y, w
-end
 
 -- Gaussian elimination with pivots: x in A x = b, A a square table of rows (spoilt), b a list.
 local function eliminate(A, b)
