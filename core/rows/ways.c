@@ -113,7 +113,7 @@ static scl_status walk_and_sum(accumulating *a, scl_sums **out, scl_error *error
   status = scl_reducer_finish(&a->reducer, status, &whole, error);
   *out = whole;
   if (status == SCL_STATUS_OK && a->before != NULL) /* the sums of the first rows */
-    status = scl_whole_sums_merge(whole->whole, a->before, false, error);
+    status = scl_whole_sums_merge((*out)->whole, a->before, false, error);
   if (status == SCL_STATUS_OK && way->finish != NULL) status = way->finish(s, out, error);
   return status;
 }
