@@ -40,10 +40,11 @@ local function refuse_other_function(run, record)
 end
 
 --- changes.refuse(run): raises an error if a result is of other data or of another function than
---- the run's, now or when another run adds it.
+--- the run's, now or when another run adds it. The digest by an earlier rule becomes that of today.
 function changes.refuse(run)
   local own = run.about.data and core.json_encode(run.about.data)
   run.store:watch(function(record)
+    if record.run == run.earlier then record.run = run.about.run end
     if record.status ~= "done" then return end
     refuse_other_data(run, record, own)
     refuse_other_function(run, record)

@@ -2,7 +2,7 @@
 --- It covers the function's code without line numbers and comments, the code of the Lua functions
 --- that it captures as local variables (and of those that these capture), and the numbers, texts
 --- and booleans that it captures and does not assign itself. It does not cover globals, tables,
---- objects and modules.
+--- objects and modules, nor where among the local variables around it those that it captures stand.
 local core = require "scullery.core"
 
 local code = {}
@@ -50,8 +50,9 @@ local function assigned_by(dump, from, count)
 end
 
 -- Adds to `parts` a function that begins at `at`, without its name and line numbers; returns where
--- it ends and the set of its upvalues that it or a function within it assigns.
-local function add_function(parts, dump, at)
+-- it ends and the set of its upvalues that it or a function within it assigns. placed: with the
+-- places of its upvalues in the function around it.
+local function add_function(parts, dump, at, placed)
   at = after_text(dump, at)
   for _ = 1, 2 do at = select(2, read_count(dump, at)) end -- first and last line
   local from = at
@@ -62,11 +63,12 @@ local function add_function(parts, dump, at)
   count, at = read_count(dump, at)
   local upvalues = at
   at = at + 3 * count
+  local after = at
   count, at = read_count(dump, at)
-  parts[#parts + 1] = dump:sub(from, at - 1)
+  parts[#parts + 1] = dump:sub(from, (placed and after or upvalues) - 1) .. dump:sub(after, at - 1)
   for _ = 1, count do
     local inner
-    at, inner = add_function(parts, dump, at)
+    at, inner = add_function(parts, dump, at, true)
     for place in pairs(inner.assigned) do
       local in_stack, outer = dump:byte(inner.upvalues + 3 * place, inner.upvalues + 3 * place + 1)
       if in_stack == 0 then assigned[outer] = true end
@@ -81,7 +83,8 @@ local function is_scalar(value)
   return kind == "number" or kind == "string" or kind == "boolean"
 end
 
--- Adds f and what it captures to `parts`. seen: functions that are there, and their places.
+-- Adds f and what it captures to `parts`. seen: functions that are there, and their places;
+-- seen.placed: see add_function.
 local function add(parts, f, seen)
   if seen[f] then
     parts[#parts + 1] = "seen " .. seen[f]
@@ -90,7 +93,7 @@ local function add(parts, f, seen)
   seen.count = seen.count + 1
   seen[f] = seen.count
   if debug.getinfo(f, "S").what == "C" then return end
-  local _, made = add_function(parts, string.dump(f, true), HEADER + 1)
+  local _, made = add_function(parts, string.dump(f, true), HEADER + 1, seen.placed)
   for i = 1, 255 do
     local name, value = debug.getupvalue(f, i)
     if not name then return end
@@ -102,10 +105,11 @@ local function add(parts, f, seen)
   end
 end
 
---- code.digest(f): the SHA-256 of what identifies the function.
-function code.digest(f)
+--- code.digest(f, placed): the SHA-256 of what identifies the function. placed: as earlier builds
+--- computed it, with the places of what it captures.
+function code.digest(f, placed)
   local parts = {}
-  add(parts, f, { count = 0 })
+  add(parts, f, { count = 0, placed = placed })
   for i, part in ipairs(parts) do parts[i] = string.pack("s", part) end
   return core.digest(table.concat(parts))
 end

@@ -78,9 +78,9 @@ local function fingerprints(data)
   return found
 end
 
-local function digest_of(o)
-  local own = code.digest(o.run)
-  return o.prepare and core.digest(code.digest(o.prepare) .. own) or own
+local function digest_of(o, placed)
+  local own = code.digest(o.run, placed)
+  return o.prepare and core.digest(code.digest(o.prepare, placed) .. own) or own
 end
 
 -- The fields of every record of this run.
@@ -159,7 +159,7 @@ end
 local function new_run(o, path, list)
   return { name = o.name, cells = list, order = sharing.divide(list, o.group), f = o.run,
     prepare = o.prepare, retry = o.retry, rerun = o.rerun, processes = o.processes,
-    about = about(o), store = store.read(path) }
+    about = about(o), earlier = digest_of(o, true), store = store.read(path) }
 end
 
 -- Runs the cells without results, in this process or in workers, and returns the experiment. If all

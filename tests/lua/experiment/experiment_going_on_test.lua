@@ -218,6 +218,10 @@ function TestGoingOn:test_what_counts_as_another_function()
   lu.assertFalse(both("local t = { %d } return function() return { a = t[1] } end", 1, 2))
   lu.assertFalse(differ("return function() return 1.5 end",
     "\n\nreturn function()\nreturn 1.5\nend"))
+  local placed = "%s local n = 7 return function() return { n } end"
+  lu.assertFalse(both(placed, "", "local before"))
+  lu.assertNotEquals(digest(written(placed:format ""), true),
+    digest(written(placed:format "local before"), true)) -- the rule before
   local loop = "local f, g function f() return g() end function g() return f() + %d end return f"
   lu.assertTrue(both(loop, 1, 2))
 end
