@@ -44,13 +44,18 @@ static bool is_large(size_t bytes) { return use_pages && bytes >= LARGE_FROM; }
 /* The system grants more memory than it has, and kills the process when the pages are touched; so
  * the free memory is checked here. It is read again whenever a sixteenth of it has been
  * requested. */
+static atomic_size_t asked, enough; /* enough: a sixteenth of the free memory when it was read */
 bool scl_memory_admits(size_t bytes) {
-  static atomic_size_t asked, enough;
   if (atomic_fetch_add(&asked, bytes) + bytes < atomic_load(&enough)) return true;
   const size_t left = scl_memory_left();
   atomic_store(&asked, bytes);
   atomic_store(&enough, left / 16);
   return bytes <= left;
+}
+
+size_t scl_memory_left_about(void) {
+  (void)scl_memory_admits(1);
+  return 15 * atomic_load(&enough);
 }
 
 /* A large block from the cache of pages or from the system. Where memory is short, the cache is

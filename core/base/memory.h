@@ -8,6 +8,9 @@
 
 /* Whether `bytes` more fit into scl_memory_left(): for memory that another allocator provides. */
 bool scl_memory_admits(size_t bytes);
+/* scl_memory_left(), as it was when a sixteenth of it had last been requested, less this sixteenth:
+ * without reading files. */
+size_t scl_memory_left_about(void);
 /* An uninitialised block. NULL: out of memory, or scl_memory_left() is less than `bytes`. */
 void *scl_allocate(size_t bytes);
 /* The same, set to zero. Large blocks of new pages are zeroed by the system. */

@@ -58,14 +58,54 @@ static scl_status total_whole(solve_context *s, const scl_sums *sums, long witho
   return status;
 }
 
+/* How many numbers s->totals points to. */
+static size_t count_totals(const solve_context *s) {
+  const size_t d = s->problem.features, c = s->problem.targets;
+  return d * c + d + 2 * c;
+}
+
+/* Refer to totals that an earlier problem kept. */
+static scl_status use_kept(solve_context *s, const scl_kept_total *kept, scl_error *error) {
+  SCL_TRY(reserve_totals(s, error));
+  memcpy(s->totals.right, kept->numbers, count_totals(s) * sizeof *kept->numbers);
+  s->totals.total = kept->total;
+  SCL_TRY(scl_symmetric_combine(s->problem.features, &kept->moment, 1, 0, NULL, &s->moment, error));
+  s->have_totals = true;
+  return SCL_STATUS_OK;
+}
+
+/* As total_whole, and keep small totals: candidates for lambda come in several rounds, each of which
+ * is a problem of its own. */
+static scl_status total_kept(solve_context *s, scl_sums *sums, long without, scl_error *error) {
+  pthread_mutex_lock(&s->training->lock);
+  scl_kept_total *kept =
+      sums == s->training->sums ? scl_sums_kept_total(sums, without, s->problem.intercept) : NULL;
+  const bool made = kept != NULL && kept->moment != NULL;
+  pthread_mutex_unlock(&s->training->lock);
+  if (made) return use_kept(s, kept, error);
+  SCL_TRY(total_whole(s, sums, without, false, error));
+  double *numbers = kept == NULL ? NULL : scl_allocate_array(count_totals(s), sizeof *numbers);
+  if (numbers == NULL) return SCL_STATUS_OK;
+  memcpy(numbers, s->totals.right, count_totals(s) * sizeof *numbers);
+  pthread_mutex_lock(&s->training->lock);
+  const bool first = kept->moment == NULL;
+  if (first) *kept = (scl_kept_total){s->moment, numbers, s->totals.total};
+  pthread_mutex_unlock(&s->training->lock);
+  if (!first) {
+    scl_release(numbers);
+    return SCL_STATUS_OK;
+  }
+  s->moment = NULL;
+  return use_kept(s, kept, error);
+}
+
 /* Set s->moment and s->totals to the totals of `sums` over all groups but `without`. With an
  * intercept they are centred: Phi'Phi - n m m', m the means of the features. s->moment borrows the
  * matrices of `sums`, unless they are exact. */
-static scl_status combine_groups(solve_context *s, const scl_sums *sums, long without,
-                                 scl_error *error) {
+static scl_status combine_groups(solve_context *s, scl_sums *sums, long without, scl_error *error) {
   const bool centre = s->problem.intercept;
   size_t count = 0;
-  if (sums->exact) return total_whole(s, sums, without, false, error);
+  if (sums->exact) return total_kept(s, sums, without, error);
   SCL_TRY(reserve_totals(s, error));
   scl_symmetric_destroy(s->moment);
   scl_release(s->parts);
@@ -221,7 +261,7 @@ scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_e
   SCL_TABLE_EXPECT(out, scl_normal, SCL_LEAST_NORMAL, error);
   SCL_TRY(scl_problem_enter(problem, "normal", error));
   SCL_TRY(scl_training_make_sums(s->training, error));
-  const scl_sums *sums = s->reduced != NULL ? s->reduced->sums : s->training->sums;
+  scl_sums *sums = s->reduced != NULL ? s->reduced->sums : s->training->sums;
   if (s->moment == NULL || s->reweighted)
     SCL_TRY(s->training->once && sums->exact && sums->groups == 1
                 ? spend_sums(s, error)

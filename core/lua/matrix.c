@@ -333,12 +333,14 @@ static int select_rows(lua_State *L) {
   const size_t *places = scl_lua_check_places(L, 2, a->rows, "row", &count);
   const scl_matrix *out = scl_lua_make_matrix(L, count, a->cols, a->dtype);
   scl_lua_check_held(L, a);
+  const size_t size = scl_dtype_size(a->dtype), stride = (size_t)out->row_stride * size;
   for (size_t i = 0; i < count; i++) {
-    scl_matrix source = scl_matrix_slice(a, places[i], 1, 0, a->cols),
-               target = scl_matrix_slice(out, i, 1, 0, a->cols);
-    scl_matrix_assign(&source, &target);
-    scl_matrix_release(&source);
-    scl_matrix_release(&target);
+    const char *from =
+        (const char *)a->data + (ptrdiff_t)places[i] * a->row_stride * (ptrdiff_t)size;
+    char *to = (char *)out->data + i * stride;
+    for (size_t j = 0; a->col_stride != 1 && j < a->cols; j++)
+      memcpy(to + j * size, from + (ptrdiff_t)j * a->col_stride * (ptrdiff_t)size, size);
+    if (a->col_stride == 1) memcpy(to, from, a->cols * size);
   }
   return 1;
 }

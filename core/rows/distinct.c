@@ -108,9 +108,14 @@ typedef struct place_of {
   size_t place, order; /* in the source; in the list of hashes */
 } place_of;
 
-static int by_place(const void *a, const void *b) {
-  const size_t x = ((const place_of *)a)->place, y = ((const place_of *)b)->place;
-  return (x > y) - (x < y);
+/* The chosen rows in the order of the source. */
+static void sort_places(const scl_distinct_rows *chosen, place_of *sorted) {
+  size_t count = 0;
+  for (size_t i = 0; i < chosen->of.rows; i++) {
+    const double of = *scl_matrix_row(&chosen->of, i);
+    if (of > 0 && chosen->place[(size_t)of - 1] == i)
+      sorted[count++] = (place_of){i, (size_t)of - 1};
+  }
 }
 
 /* Row i of `from`, which is in the order of the source, goes to its row of the result. */
@@ -145,9 +150,7 @@ static scl_status read_rows(const scl_flow *flow, size_t count, scl_distinct_row
                           ? scl_fail_memory(error, count * sizeof *sorted, "a sample of rows")
                           : SCL_STATUS_OK;
   if (status == SCL_STATUS_OK) {
-    for (size_t k = 0; k < count; k++)
-      sorted[k] = (place_of){out->place[k], k};
-    qsort(sorted, count, sizeof *sorted, by_place);
+    sort_places(out, sorted);
     for (size_t k = 0; k < count; k++)
       places[k] = sorted[k].place;
     status = sparse ? scl_flow_pick_csr(flow, places, count, &csr, with_y ? &y : NULL, error)

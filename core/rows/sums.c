@@ -51,13 +51,28 @@ scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *erro
   return status;
 }
 
+/* The totals without each group, and those of all, centred and not. */
+static size_t count_kept(const scl_sums *sums) { return 2 * (sums->groups + 1); }
+
+scl_kept_total *scl_sums_kept_total(scl_sums *sums, long without, bool centred) {
+  static const double MOST_BYTES = 4e6;
+  if (scl_symmetric_bytes((double)sums->features) > MOST_BYTES) return NULL;
+  if (sums->kept == NULL) sums->kept = scl_allocate_zero(count_kept(sums) * sizeof *sums->kept);
+  return sums->kept == NULL ? NULL : &sums->kept[2 * (size_t)(without + 1) + centred];
+}
+
 void scl_sums_destroy(scl_sums *sums) {
   if (sums == NULL) return;
+  for (size_t k = 0; sums->kept != NULL && k < count_kept(sums); k++) {
+    scl_symmetric_destroy((scl_symmetric *)(uintptr_t)sums->kept[k].moment);
+    scl_release(sums->kept[k].numbers);
+  }
   for (size_t g = 0; sums->moment != NULL && g < sums->groups; g++)
     scl_symmetric_destroy(sums->moment[g]);
   scl_sums_destroy(sums->codes);
   scl_whole_sums_destroy(sums->whole);
-  SCL_RELEASE(sums->moment, sums->right, sums->sum, sums->square, sums->count, sums->table, sums);
+  SCL_RELEASE(sums->moment, sums->right, sums->sum, sums->square, sums->count, sums->table,
+              sums->kept, sums);
 }
 
 /* Slot scl_reduction.open; context: the sizes, as scl_sums_create takes them. */

@@ -27,7 +27,17 @@ typedef struct scl_sums {
   struct scl_sums *codes;
   size_t direct;
   double *table;
+  struct scl_kept_total *kept; /* exact sums: totals without a group that were made; NULL: none */
 } scl_sums;
+
+/* Totals of a problem, kept for the next problem without the same group. */
+typedef struct scl_kept_total {
+  const scl_symmetric *moment; /* NULL: not made */
+  double *numbers; /* right, square, mean_phi and mean_y of scl_totals, one after the other */
+  double total;
+} scl_kept_total;
+/* The place for the totals without that group (-1: all), centred or not. NULL: too large to keep, or no memory. */
+scl_kept_total *scl_sums_kept_total(scl_sums *sums, long without, bool centred);
 
 /* Zeros, of the sizes of `like`. */
 scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *error);

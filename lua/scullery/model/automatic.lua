@@ -37,8 +37,9 @@ local automatic = { chooses = true }
 
 local ROWS, KERNEL_ROWS = 4000, 1000
 local JUDGES, MOST_NUMBERS = 16000, 2 ^ 22 -- rows whose first fold judges all others; their entries
+local MEDIAN_ROWS = 500 -- the distances of all pairs of them have the median of the rule
 local FACTORS, FIRST = { 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4 }, 4
-local FEATURES, FEW_FEATURES, LEAST_FEATURES, MANY_ROWS = 500, 300, 250, 1500
+local FEATURES, FEW_FEATURES, LEAST_FEATURES, MANY_ROWS = 500, 200, 200, 1500
 local LAMBDA_FEATURES = 350 -- of a solver of a path, where no sums over the rows are ready
 -- By the role of the option, the values of regularisation: all; few beside each width; and the
 -- first. The value of a capacity (C) is the inverse of these.
@@ -58,18 +59,20 @@ function automatic.open(p) return automatic.chooses and trials.open(p) or nil en
 local function grid_of(p) return GRIDS[candidates.regularisation(p.solver).role] end
 
 -- A component whose width is a rule ("median", "scale"), with the width that the rule gives on the
--- sample.
-local function settled_on_sample(p, part, few, ids, known)
-  local source = dataset.source_of_targets(few)
+-- first `most` rows of the sample.
+local function settled_on_sample(p, part, few, folding, known, most)
   local made = recipe.learns_from_targets(p)
-    and select(3, trials.part_without(p, few, ids, 1, known)) or recipe.fit_stages(p, source)
-  return component.settled(part, { core.widths(source, made) })
+    and select(3, trials.part_without(p, few, folding.ids, 1, known))
+    or trials.stages_on_sample(p, few, folding)
+  local some = most and #few > most and sample.first(few, most) or few
+  return component.settled(part, { core.widths(dataset.source_of_targets(some), made) })
 end
 
 -- The width by the "median" rule, in the option's own unit.
-local function median_width(p, open, few, ids, known)
+local function median_width(p, open, few, folding, known)
   local part = component.with(p.features.inst[open.part], open.width, "median")
-  return core.settings(settled_on_sample(p, part, few, ids, known).made)[open.width]
+  local settled = settled_on_sample(p, part, few, folding, known, MEDIAN_ROWS)
+  return core.settings(settled.made)[open.width]
 end
 
 -- Seeks the minimum of loss_of(1 .. count): a walk from place `at` upwards while the loss falls;
@@ -141,13 +144,27 @@ local function alike(one, other)
   return mean <= error
 end
 
+-- As best_value for one width, by judgements on the first fold alone; then that value by the others,
+-- unless the first fold finds the width worse beyond chance than `best`, a judgement on all: nil
+-- then. A width needs a value near its best one, which one fold shows, and the choice of the
+-- regularisation follows.
+local function best_by_turns(p, open, first, judged, o, best)
+  local value, _, seen = best_value(p, open, first,
+    function(values) return judged(values, 1, 1) end, o)
+  if not seen or best and not alike(seen, best.first) then return nil end
+  local rest = judged(value and { value }, 2)
+  local all = rest and candidates.below{ seen, rest } or seen
+  all.first = seen
+  return value, candidates.means(all)[1], all
+end
+
 -- The width on the sample, upwards or downwards from FIRST on until the loss is worse beyond
 -- chance, with few values of the regularisation for each. For a solver of a path more folds judge,
 -- with the features of the choice that follows, where there are many rows: with few it would take
 -- many times as long as the fit. In all other cases fewer features and folds do. Second: what was
 -- made with that width (trials.sampled), if it serves that choice too, or nil.
 local function choose_width(p, open, few, folding, known)
-  local median, many = median_width(p, open, few, folding.ids, known), #few > MANY_ROWS
+  local median, many = median_width(p, open, few, folding, known), #few > MANY_ROWS
   local thorough = open.path and many
   local most = thorough and WIDTH_FOLDS or many and 1 or 2
   local features = features_of(p, thorough and FEATURES or FEW_FEATURES)
@@ -164,7 +181,10 @@ local function choose_width(p, open, few, folding, known)
       nearby = math.max(steps.low, math.min(steps.high,
         chosen.lambda * (factor / chosen.factor) ^ math.log(10, 2)))
     end
-    local function value_of(judged) return best_value(p, open, nearby, judged, steps) end
+    local function value_of(judged)
+      if open.path then return best_by_turns(p, open, nearby, judged, steps, chosen.seen) end
+      return best_value(p, open, nearby, judged, steps)
+    end
     local made = trials.sampled(tried, few, folding)
     local lambda, loss, seen =
       trials.on_sample(tried, few, folding, open, most, known, value_of, made)
@@ -190,7 +210,7 @@ local function choose_on_sample(p, open, few, folding, again)
   local known = {}
   p = trials.filled(p, {}, {})
   if not p.features and component.waiting(p.solver) then
-    p.solver = settled_on_sample(p, p.solver, few, folding.ids, known)
+    p.solver = settled_on_sample(p, p.solver, few, folding, known)
   end
   p.solver = trials.rough(p.solver)
   local chosen, ready = {}, nil

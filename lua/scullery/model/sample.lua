@@ -60,8 +60,12 @@ end
 function sample.judged(few, ids)
   local held, strata, list = {}, strata_of(few), {}
   for k, rows in ipairs(strata) do
-    held[k] = {}
-    for _, i in ipairs(rows) do held[k][ids[i]] = (held[k][ids[i]] or 0) + 1 end
+    local counts = {}
+    for _, i in ipairs(rows) do
+      local fold = ids[i]
+      counts[fold] = (counts[fold] or 0) + 1
+    end
+    held[k] = counts
   end
   for f = 1, folds.number(ids) do
     local left, inside = 0, false

@@ -12,7 +12,9 @@ local sample = require "scullery.model.sample"
 
 local trials = {}
 
-local STEP, MOST_STEPS = 10, 5 -- of the regularisation on all rows, both ways
+-- Steps of the regularisation, and the rounds of two more values, either way. A round makes features
+-- of the rows that judge again, which costs as much as a value or two.
+local STEP, MOST_ROUNDS = 10, 2
 
 -- ---------------------------------------------------------------- what is to be chosen
 
@@ -112,22 +114,38 @@ function trials.part_without(p, few, ids, f, known)
   return part, source, known[f]
 end
 
+-- The rows of the sample that fold f holds out. All candidates share them.
+local function held_out(few, folding, f)
+  folding.held = folding.held or {}
+  if not folding.held[f] then
+    local _, outside = folds.rows(folding.ids, f)
+    folding.held[f] = few:select(outside)
+  end
+  return folding.held[f]
+end
+
 -- The judgement of trials.on_sample, for row stages that learn from the targets: they are fitted
 -- again without each fold.
-local function try_apart(p, few, folding, open, values, most, known)
+local function try_apart(p, few, folding, open, values, places, known)
   local parts = {}
-  for k = 1, math.min(most, #folding.judged) do
-    local f = folding.judged[k]
+  for k, place in ipairs(places) do
+    local f = folding.judged[place]
     local part, source, made = trials.part_without(p, few, folding.ids, f, known)
     local prepared = recipe.prepare(p, source, nil, nil, made)
     local training <close> = core.training(source, made, prepared.map,
       { classes = part.task == "classification" and #part.classes or 0, dtype = p.dtype,
         block = p.block, allowance = p.allowance, weights = part.weights, quiet = true })
     local fits = candidates.fits(p, training, 0, open.lambda, values)
-    local _, outside = folds.rows(folding.ids, f)
-    parts[k] = candidates.judge(p, prepared, fits, few:select(outside))
+    parts[k] = candidates.judge(p, prepared, fits, held_out(few, folding, f))
   end
   return candidates.below(parts)
+end
+
+--- trials.stages_on_sample(p, few, folding): the row stages on the sample, which all candidates
+--- share.
+function trials.stages_on_sample(p, few, folding)
+  folding.made = folding.made or recipe.fit_stages(p, dataset.source_of_targets(few))
+  return folding.made
 end
 
 --- trials.sampled(p, few, folding): { prepared, training } on the sample, the training to be closed
@@ -135,32 +153,42 @@ end
 function trials.sampled(p, few, folding)
   if recipe.learns_from_targets(p) then return nil end
   local source = dataset.source_of_targets(few)
-  local prepared = recipe.prepare(p, source)
+  local prepared = recipe.prepare(p, source, nil, nil, trials.stages_on_sample(p, few, folding))
   return { prepared = prepared, training = core.training(source, prepared.stages, prepared.map,
     { classes = few.task == "classification" and #few.classes or 0, dtype = p.dtype,
       folds = folding.ids, block = p.block, allowance = p.allowance, weights = few.weights,
       quiet = true }) }
 end
 
+-- The places of the judged folds from `first` to `last`, as many as there are.
+local function places_of(folding, first, last)
+  local places = {}
+  for place = first, math.min(last, #folding.judged) do places[#places + 1] = place end
+  return places
+end
+
 --- trials.on_sample(p, few, folding, open, most, known, use, ready): calls use(judged), where
---- judged(values) is the judgement of the rows of the first `most` of the judged folds on each
---- value of the regularisation (nil: on the pipeline as it is). Returns what it returns. known:
---- fitted row stages of each fold. ready: trials.sampled of this pipeline, or nil.
+--- judged(values[, first, last]) is the judgement of the rows of the first `most` of the judged
+--- folds, or from the first to the last of those named, on each value of the regularisation (nil: on
+--- the pipeline as it is); nil where there is no such fold. Returns what it returns. known: fitted
+--- row stages of each fold. ready: trials.sampled of this pipeline, or nil.
 function trials.on_sample(p, few, folding, open, most, known, use, ready)
   if recipe.learns_from_targets(p) then
-    return use(function(values) return try_apart(p, few, folding, open, values, most, known) end)
+    return use(function(values, first, last)
+      local places = places_of(folding, first or 1, last or most)
+      return #places > 0 and try_apart(p, few, folding, open, values, places, known) or nil
+    end)
   end
-  local made, judged = ready or trials.sampled(p, few, folding), folding.judged
+  local made = ready or trials.sampled(p, few, folding)
   local prepared, training, _ <close> = made.prepared, made.training, not ready and made.training
-  return use(function(values)
+  return use(function(values, first, last)
     local parts = {}
-    for place = 1, math.min(most, #judged) do
-      local f = judged[place]
-      local _, rows = folds.rows(folding.ids, f)
+    for k, place in ipairs(places_of(folding, first or 1, last or most)) do
+      local f = folding.judged[place]
       local fits = candidates.fits(p, training, f, open.lambda, values)
-      parts[place] = candidates.judge(p, prepared, fits, few:select(rows))
+      parts[k] = candidates.judge(p, prepared, fits, held_out(few, folding, f))
     end
-    return candidates.below(parts)
+    return parts[1] and candidates.below(parts) or nil
   end)
 end
 
@@ -188,12 +216,13 @@ function trials.walk(p, middle, judged, o)
     return o.least and best or place, best, least
   end
   for _, factor in ipairs{ 1 / step, step } do
-    for _ = 2, MOST_STEPS do
+    for _ = 1, MOST_ROUNDS do
       local place, best = places()
       local last = (factor < 1 and math.min or math.max)(table.unpack(values))
-      local more = inside{ last * factor }
+      local more = inside{ last * factor, last * factor ^ 2 }
       if values[factor < 1 and best or place] ~= last or not more[1] then break end
-      seen, values[#values + 1] = candidates.beside{ seen, judged(more) }, more[1]
+      seen = candidates.beside{ seen, judged(more) }
+      table.move(more, 1, #more, #values + 1, values)
     end
   end
   local place, _, least = places()

@@ -6,9 +6,12 @@ local fail = require "scullery.base.fail"
 local figures = require "scullery.pictures.figures"
 local options = require "scullery.base.options"
 local plot = require "scullery.plot"
+local text = require "scullery.base.text"
 local values = require "scullery.model.explaining"
 
 local MOST_BARS, MOST_COLUMNS, CURVES = 15, 9, 25
+-- Pixels; columns of short and of the longest names; pixels for a column more.
+local HEIGHT, SHORT, LONG, SLOPE = 480, 8, 24, 6
 local RANKING_ROWS, RANKING_REPEATS = 1000, 2 -- for choosing columns to draw
 local BY_DEFAULT = 4 -- columns whose dependence is drawn by default
 
@@ -22,10 +25,13 @@ options.declare("dependence:plot", size_rules)
 --- explaining.importance(list[, given]): see Importance:plot.
 function explaining.importance(list, given)
   local o = options.check("importance:plot", given, size_rules, 0)
-  local names, means, errors = {}, {}, {}
+  local names, means, errors, longest = {}, {}, {}, SHORT
   for i = 1, math.min(#list, MOST_BARS) do
     names[i], means[i], errors[i] = list[i].name, list[i].mean, list[i].stderr
+    longest = math.max(longest, math.min(LONG, text.width(list[i].name)))
   end
+  -- Slanted names take the room of the bars: the figure grows by as much.
+  local height = o.height or HEIGHT + SLOPE * (longest - SHORT)
   local notes = { ("%s is %.4g with all columns; each shuffled %d times on %d rows"):format(
     list.metric, list.base, list.repeats, list.rows) }
   if list.repeats > 1 then
@@ -37,7 +43,7 @@ function explaining.importance(list, given)
     notes[#notes + 1] = ("the %d largest of %d columns"):format(MOST_BARS, #list)
   end
   return figures.noted(plot.bars{ names = names, values = means, error = errors,
-    title = o.title or "Permutation importance", width = o.width, height = o.height,
+    title = o.title or "Permutation importance", width = o.width, height = height,
     y_label = "loss of " .. list.metric }, notes)
 end
 
