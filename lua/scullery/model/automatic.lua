@@ -144,18 +144,29 @@ local function alike(one, other)
   return mean <= error
 end
 
--- As best_value for one width, by judgements on the first fold alone; then that value by the others,
--- unless the first fold finds the width worse beyond chance than `best`, a judgement on all: nil
--- then. A width needs a value near its best one, which one fold shows, and the choice of the
--- regularisation follows.
-local function best_by_turns(p, open, first, judged, o, best)
-  local value, _, seen = best_value(p, open, first,
-    function(values) return judged(values, 1, 1) end, o)
+-- As best_value for one width of a solver of a path, by the first fold alone; the others judge the
+-- value that it finds and one ten times as large, as the first may have no row far from all others.
+-- nil if the first fold finds the width worse beyond chance than `best`, a judgement by all. To
+-- compare widths that is enough; the choice of the regularisation follows.
+local function best_by_turns(p, first, judged, o, best)
+  local value, seen, _, tried = trials.walk(p, first, function(values)
+    return judged(values, 1, 1)
+  end, o)
   if not seen or best and not alike(seen, best.first) then return nil end
-  local rest = judged(value and { value }, 2)
-  local all = rest and candidates.below{ seen, rest } or seen
-  all.first = seen
-  return value, candidates.means(all)[1], all
+  local values, parts = {}, {}
+  for k, other in ipairs(tried.values) do
+    if other > value / 2 and other < 20 * value then
+      values[#values + 1], parts[#parts + 1] = other, candidates.only(tried.seen, k)
+    end
+  end
+  local one = candidates.beside(parts)
+  local rest = judged(values, 2)
+  local all = rest and candidates.below{ one, rest } or one
+  local place, loss = candidates.least_of(candidates.means(all))
+  if not place then return nil end
+  local chosen = candidates.only(all, place)
+  chosen.first = candidates.only(one, place)
+  return values[place], loss, chosen
 end
 
 -- The width on the sample, upwards or downwards from FIRST on until the loss is worse beyond
@@ -182,7 +193,9 @@ local function choose_width(p, open, few, folding, known)
         chosen.lambda * (factor / chosen.factor) ^ math.log(10, 2)))
     end
     local function value_of(judged)
-      if open.path then return best_by_turns(p, open, nearby, judged, steps, chosen.seen) end
+      if open.path and open.lambda then
+        return best_by_turns(p, nearby, judged, steps, chosen.seen)
+      end
       return best_value(p, open, nearby, judged, steps)
     end
     local made = trials.sampled(tried, few, folding)

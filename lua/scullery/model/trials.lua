@@ -12,8 +12,8 @@ local sample = require "scullery.model.sample"
 
 local trials = {}
 
--- Steps of the regularisation, and the rounds of two more values, either way. A round makes features
--- of the rows that judge again, which costs as much as a value or two.
+-- The step of the regularisation, and rounds of two more values, either way: a round makes the
+-- features of the rows that judge again, which costs as much as a value or two.
 local STEP, MOST_ROUNDS = 10, 2
 
 -- ---------------------------------------------------------------- what is to be chosen
@@ -168,10 +168,10 @@ local function places_of(folding, first, last)
 end
 
 --- trials.on_sample(p, few, folding, open, most, known, use, ready): calls use(judged), where
---- judged(values[, first, last]) is the judgement of the rows of the first `most` of the judged
---- folds, or from the first to the last of those named, on each value of the regularisation (nil: on
---- the pipeline as it is); nil where there is no such fold. Returns what it returns. known: fitted
---- row stages of each fold. ready: trials.sampled of this pipeline, or nil.
+--- judged(values[, first, last]) is the judgement of the rows of the judged folds `first` to `last`
+--- (1 to `most`) on each value of the regularisation (nil: on the pipeline as it is); nil where
+--- there is no such fold. Returns what it returns. known: fitted row stages of each fold. ready:
+--- trials.sampled of this pipeline, or nil.
 function trials.on_sample(p, few, folding, open, most, known, use, ready)
   if recipe.learns_from_targets(p) then
     return use(function(values, first, last)
@@ -196,8 +196,9 @@ end
 --- regularisation: the middle times `step` to the powers `from` to `to`, and on downwards from the
 --- least one as long as it is the best, upwards from the largest one as long as it would be taken.
 --- That is the largest of the best (candidates.lua), with `least` the one of least loss; nil if no
---- loss is finite. Second: its judgement. Third: the least loss. By default powers of 10 from -1 to
---- 1. low and high: the least and the largest value.
+--- loss is finite. Second: its judgement. Third: the least loss. Fourth: all that were tried, {
+--- values =, seen = their judgement }. By default powers of 10 from -1 to 1. low and high: the
+--- least and the largest value.
 function trials.walk(p, middle, judged, o)
   local step, first = o.step or STEP, {}
   for k = o.from or -1, o.to or 1 do first[#first + 1] = middle * step ^ k end
@@ -226,7 +227,8 @@ function trials.walk(p, middle, judged, o)
     end
   end
   local place, _, least = places()
-  return values[place], place and candidates.only(seen, place), least
+  return values[place], place and candidates.only(seen, place), least,
+    { values = values, seen = seen }
 end
 
 --- trials.all_rows(ds, judges, of): all rows, but those of the judges' first fold, which judge: {
