@@ -56,7 +56,8 @@ static size_t count_kept(const scl_sums *sums) { return 2 * (sums->groups + 1); 
 
 scl_kept_total *scl_sums_kept_total(scl_sums *sums, long without, bool centred) {
   static const double MOST_BYTES = 4e6;
-  if (scl_symmetric_bytes((double)sums->features) > MOST_BYTES) return NULL;
+  /* tiles of several processes are no matrix */
+  if (sums->shared || scl_symmetric_bytes((double)sums->features) > MOST_BYTES) return NULL;
   if (sums->kept == NULL) sums->kept = scl_allocate_zero(count_kept(sums) * sizeof *sums->kept);
   return sums->kept == NULL ? NULL : &sums->kept[2 * (size_t)(without + 1) + centred];
 }
