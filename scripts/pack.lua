@@ -7,7 +7,7 @@
 -- The key and the seed of a cell are left out, as they follow from the cell itself; so is the
 -- checksum at the end of each line, as gzip has its own. Results are rounded to ten significant
 -- digits, where the tables show nine at most; the seconds of a cell to four, its bytes of memory to
--- two; the data of pictures to six. An experiment that was packed before is packed again, with the
+-- two; the data of pictures to four. An experiment that was packed before is packed again, with the
 -- lines added since.
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
@@ -77,7 +77,7 @@ end
 for _, path in ipairs(arg) do
   if path:find "%.csv$" then
     local lines = {}
-    for line in io.lines(path) do lines[#lines + 1] = rounded(line, 6) end
+    for line in io.lines(path) do lines[#lines + 1] = rounded(line, 4) end
     pack(path, lines)
   else
     pack_experiment(path)

@@ -48,7 +48,7 @@ local function cells_of(path)
   return rows
 end
 
--- Share of the numbers that differ by more than rounding; texts must be equal.
+-- Share of the numbers that differ by more than rounding to four digits; texts must be equal.
 local function share_of_others(name)
   local ours, theirs = cells_of(folder() .. "/" .. name .. ".csv"),
     cells_of(committed .. name .. ".csv.gz")
@@ -60,7 +60,7 @@ local function share_of_others(name)
       local a, b = tonumber(cell), tonumber(theirs[i][j])
       if a and b then
         count = count + 1
-        if math.abs(a - b) > 1e-5 * math.max(math.abs(a), 1e-2) then others = others + 1 end
+        if math.abs(a - b) > 1e-3 * math.max(math.abs(a), 1e-2) then others = others + 1 end
       else
         lu.assertEquals(cell, theirs[i][j], name)
       end

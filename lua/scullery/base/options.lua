@@ -103,7 +103,8 @@ end
 local function opaque(rule)
   if rule.test then return rule.test, rule.takes end
   if rule.type == "any" then return nil, "any value" end
-  return function(value) return type(value) == rule.type end, rule.takes or "a " .. rule.type
+  return function(value) return rule.type:find(type(value), 1, true) ~= nil end,
+    rule.takes or "a " .. rule.type
 end
 
 local forms = { number = "number", integer = "integer", boolean = "boolean", string = "word" }
@@ -208,16 +209,14 @@ function options.titles_of_method(method)
   return list
 end
 
-local function whole(rule, value)
-  if rule.type ~= "integer" or rule.test or type(value) ~= "number" then return value end
-  return math.tointeger(value)
-end
-
 --- options.are_options(value): true for a table of options; false for data: a data set, a matrix or
 --- a list.
-function options.are_options(value)
-  return type(value) == "table" and not getmetatable(value) and #value == 0
-end
+function options.are_options(value) return options.is_list(value) and #value == 0 end
+
+--- options.is_list(value), options.is_share(value): tests of rules: a table without a metatable; a
+--- number between 0 and 1.
+function options.is_list(value) return type(value) == "table" and not getmetatable(value) end
+function options.is_share(value) return type(value) == "number" and value > 0 and value < 1 end
 
 -- The options, each under the name that the rules have where it was given by another one.
 local function by_own_names(given, rules)
@@ -235,12 +234,12 @@ local function by_own_names(given, rules)
 end
 
 --- options.check(title, given, rules[, level]): a new table of the given values and the defaults.
---- rules[name] = {type = "number" | "integer" | "string" | "boolean" | "table" | "any", default =,
---- low =, high =, above =, choices =, test =, takes =, words = a function that lists words for
---- completion, required =, searchable = true if the value may be an sc.choose{}, also = other
---- names of the option}. An error names the function, the option, the value, the valid values and
---- the nearest name. level: as in error(), counted from the caller (2: the caller of the caller; 0:
---- no position).
+--- rules[name] = {type = "number" | "integer" | "string" | "boolean" | "table" | "any", or several
+--- as "table or function", default =, low =, high =, above =, choices =, test =, takes =, words = a
+--- function that lists words for completion, required =, searchable = true if the value may be an
+--- sc.choose{}, also = other names of the option}. An error names the function, the option, the
+--- value, the valid values and the nearest name. level: as in error(), counted from the caller (2:
+--- the caller of the caller; 0: no position).
 function options.check(title, given, rules, level)
   local result = {}
   given = by_own_names(given, rules)
@@ -249,7 +248,10 @@ function options.check(title, given, rules, level)
     if type(message) ~= "string" then error(message, 0) end -- an error object of the script
     error(options.plain(message), level == 0 and 0 or (level or 2) + 1)
   end
-  for name, value in pairs(given or {}) do result[name] = whole(rules[name], value) end
+  for name, value in pairs(given or {}) do
+    local whole = rules[name].type == "integer" and not rules[name].test and math.tointeger(value)
+    result[name] = whole or value
+  end
   for name, rule in pairs(rules) do
     if result[name] == nil then result[name] = rule.default end
   end

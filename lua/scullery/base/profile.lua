@@ -12,8 +12,6 @@ local Report = objects.class("profile", { example = "report",
 
 local function count(value) return value > 0 and ("%d"):format(value) or "" end
 
-local function rate(stage) return stage.rate and ("%.3g"):format(stage.rate) or "" end
-
 local function line(...) return (("%-22s %10s %7s %7s %12s %14s"):format(...):gsub("%s+$", "")) end
 
 local function seconds_line(name, seconds, total, ...)
@@ -25,7 +23,7 @@ function Report:__tostring()
   local lines = { line("stage", "seconds", "share", "passes", "rows", "rows a second") }
   for _, stage in ipairs(self.stages) do
     lines[#lines + 1] = seconds_line(stage.name, stage.seconds, total, count(stage.passes),
-      count(stage.rows), rate(stage))
+      count(stage.rows), stage.rate and ("%.3g"):format(stage.rate) or "")
   end
   lines[#lines + 1] = seconds_line("outside these stages", self.other, total, "", "", "")
   lines[#lines + 1] = seconds_line("all", self.seconds, total, "", "", "")

@@ -10,11 +10,10 @@ local define = {}
 
 -- ---------------------------------------------------------------- fields
 
-local callable = { test = function(v) return type(v) == "function" end, takes = "a function" }
+local callable = { type = "function", takes = "a function" }
 local text = { type = "string" }
-local number = { test = function(v)
-  return type(v) == "number" or type(v) == "function"
-end, takes = "a number, or a function of the options that returns one" }
+local number = { type = "number or function",
+  takes = "a number, or a function of the options that returns one" }
 
 local function list_of(kinds)
   local function test(value)
@@ -39,16 +38,16 @@ local families = { choices = { "other", "gaussian", "uniform", "rademacher", "la
 local rules = {
   nonlinearity = declare("nonlinearity", { eval = callable, smooth = callable, dual = callable,
     threshold_dual = callable, bound = number, lipschitz = number,
-    breaks = { test = function(v) return type(v) == "table" or type(v) == "function" end,
+    breaks = { type = "table or function",
       takes = "a list of numbers, or a function of the options that returns one" },
     scale_free = { type = "boolean" }, harmonic = number, two_valued = { type = "table" },
-    formula = { test = function(v) return type(v) == "string" or type(v) == "function" end,
+    formula = { type = "string or function",
       takes = "statements of C, or a function of the options that returns them" },
     fan_in = number, fan_out = number, spaces = spaces, tags = text,
     phase = { type = "boolean" } }),
   sampler = declare("sampler", { make = callable, draw = callable, factor = callable,
     characteristic = callable, law = callable, distribution = callable, learn = callable,
-    moments = { test = function(v) return type(v) == "table" or type(v) == "function" end,
+    moments = { type = "table or function",
       takes = "{ mean, scale }, or a function of the options that returns both" },
     family = families, normals = { type = "integer", low = 1, high = 8 },
     space = { choices = { "dense", "sparse", "threshold" } }, degree = number,
@@ -57,9 +56,8 @@ local rules = {
     pair = { choices = { "dot", "squared_distance", "absolute_distance", "cosine", "angle" } },
     spaces = list_of{ dense = true, sparse = true, threshold = true } }),
   solver = declare("solver", { solve = callable, objective = callable,
-    loss = { type = "table" }, penalty = { test = function(v)
-      return type(v) == "string" or type(v) == "function"
-    end, takes = "none, l2, l1, box, rkhs, or a function of the options that returns one" } }),
+    loss = { type = "table" }, penalty = { type = "string or function",
+      takes = "none, l2, l1, box, rkhs, or a function of the options that returns one" } }),
   stage = declare("stage", { column = callable, eval = callable,
     scale_free = { type = "boolean" } }),
   metric = declare("metric", { row = callable, finish = callable, measure = callable,

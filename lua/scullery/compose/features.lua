@@ -30,13 +30,10 @@ local function are_columns(value)
   return count == #value
 end
 
-local function whole_above_0(v)
-  return type(v) == "number" and (math.tointeger(v) or 0) >= 1
-end
-
 local feature_rules = {
-  T = { test = function(v) return v == "auto" or whole_above_0(v) end,
-    takes = "a whole number of at least 1, or \"auto\"", searchable = true },
+  T = { test = function(v)
+      return v == "auto" or type(v) == "number" and (math.tointeger(v) or 0) >= 1
+    end, takes = "a whole number of at least 1, or \"auto\"", searchable = true },
   seed = { type = "integer", default = 0, searchable = true },
   dtype = { choices = { "float64", "float32", "int16", "int8" }, default = "float64",
     searchable = true },

@@ -1,5 +1,6 @@
 --- Fields of sc.KIND.define from a formula in Lua: "tanh(beta*z)" with the options { beta = 1 }.
 local core = require "scullery.core"
+local arithmetic = require "scullery.base.arithmetic"
 local fail = require "scullery.base.fail"
 local keys = require "scullery.base.keys"
 local options = require "scullery.base.options"
@@ -8,9 +9,7 @@ local to_c = require "scullery.compose.formula_in_c"
 local formula = {}
 
 -- What a formula can use besides its number and its options.
-local functions = { tanh = function(x) return 1 - 2 / (math.exp(2 * x) + 1) end,
-  cosh = function(x) return (math.exp(x) + math.exp(-x)) / 2 end,
-  sinh = function(x) return (math.exp(x) - math.exp(-x)) / 2 end,
+local functions = { tanh = arithmetic.tanh, cosh = arithmetic.cosh, sinh = arithmetic.sinh,
   sign = function(x) return x > 0 and 1 or x < 0 and -1 or 0 end }
 for _, name in ipairs{ "abs", "acos", "asin", "atan", "ceil", "cos", "exp", "floor", "fmod", "huge",
   "log", "max", "min", "pi", "sin", "sqrt", "tan" } do

@@ -67,11 +67,6 @@ end
 -- The features of all rows, as numbers of 64 bits.
 local function of(feats, X) return feats:transform(X):astype("float64") end
 
--- f(block) for the features of blocks of rows.
-local function each_block(feats, X, f)
-  for i = 1, X:rows(), BLOCK do f(of(feats, X:slice(i, math.min(i + BLOCK - 1, X:rows())))) end
-end
-
 local function check(o)
   for _, name in ipairs{ "X", "Y" } do
     if o[name]:rows() < 2 then
@@ -169,10 +164,11 @@ end
 local function mmd_limit(o, feats)
   local sums, products = {}, nil
   for i, rows in ipairs{ o.X, o.Y } do
-    each_block(feats, rows, function(Z)
+    for first = 1, rows:rows(), BLOCK do
+      local Z = of(feats, rows:slice(first, math.min(first + BLOCK - 1, rows:rows())))
       sums[i] = sums[i] and sums[i] + Z:sum(1) or Z:sum(1)
       products = products and products + Z:t() * Z or Z:t() * Z
-    end)
+    end
   end
   local n, m = o.X:rows(), o.Y:rows()
   local mean = (sums[1] + sums[2]) * (1 / (n + m))

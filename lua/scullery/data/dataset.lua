@@ -82,7 +82,7 @@ end
 
 local rules = options.declare("dataset", {
   X = { test = function(v)
-    return is_rows(v) or (type(v) == "table" and not getmetatable(v))
+    return is_rows(v) or options.is_list(v)
   end, takes = "a matrix, or a list of rows or of texts", required = true },
   y = { type = "any" }, classes = { type = "table" }, names = { type = "table" },
   task = { choices = { "classification", "regression", "multilabel" } }, weights = { type = "any" },
@@ -105,16 +105,11 @@ local function check_names(names, cols)
   return copy
 end
 
--- X as the user gave it, a matrix, texts or a list of either, as a matrix or texts.
-local function rows_of(X)
-  if is_rows(X) then return X end
-  return type(X[1]) == "string" and core.texts(X) or core.matrix(X)
-end
-
 -- sc.dataset without its title in errors.
 local function make(given)
   local o = options.check("dataset", given, rules, 0)
-  local X = rows_of(o.X)
+  local X = o.X
+  if not is_rows(X) then X = type(X[1]) == "string" and core.texts(X) or core.matrix(X) end
   local self = { X = X, names = o.names and check_names(o.names, X:cols()), task = o.task }
   if o.y ~= nil then
     if X:cols() == 1 and core.is_matrix(o.y) and o.y:cols() > 1 and not o.task then

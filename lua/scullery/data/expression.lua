@@ -1,6 +1,7 @@
 --- Expressions of computed columns, as in derive = { ratio = "a / b", lag1 = "lag(y, 1)" }:
 --- numbers, names of columns, + - * / ^, comparisons, and functions. A name that is not made of
 --- letters, digits, _ and . comes in backquotes. A missing value, which lag makes, is NaN.
+local arithmetic = require "scullery.base.arithmetic"
 local fail = require "scullery.base.fail"
 local objects = require "scullery.base.objects"
 
@@ -48,10 +49,7 @@ local function known_names()
   return names
 end
 
-local operators = {
-  ["+"] = function(a, b) return a + b end,
-  ["-"] = function(a, b) return a - b end,
-  ["*"] = function(a, b) return a * b end,
+local operators = setmetatable({
   ["/"] = function(a, b)
     if b == 0 then fail("it divides by 0") end
     return a / b
@@ -61,15 +59,7 @@ local operators = {
     if v ~= v then fail("it takes %.6g ^ %.6g, which is not a number", a, b) end
     return v
   end,
-}
-
-for name, holds in pairs{
-  ["<"] = function(a, b) return a < b end, [">"] = function(a, b) return a > b end,
-  ["<="] = function(a, b) return a <= b end, [">="] = function(a, b) return a >= b end,
-  ["=="] = function(a, b) return a == b end, ["~="] = function(a, b) return a ~= b end,
-} do
-  operators[name] = function(a, b) return holds(a, b) and 1 or 0 end
-end
+}, { __index = arithmetic.operators })
 
 -- ---------------------------------------------------------------- reading
 

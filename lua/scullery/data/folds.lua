@@ -16,14 +16,12 @@ local SPLIT, FOLDS, GROUPS = streams.split, streams.folds, streams.groups
 
 -- ---------------------------------------------------------------- options
 
-local function is_list(v) return type(v) == "table" and not getmetatable(v) end
-
 folds.rule = { test = function(v)
-  return v == "loo" or v == "time" or math.type(v) == "integer" and v >= 2 or is_list(v)
+  return v == "loo" or v == "time" or math.type(v) == "integer" and v >= 2 or options.is_list(v)
 end, takes = "a whole number of at least 2, \"loo\", \"time\", or a list of fold numbers" }
 
 folds.groups_rule = { test = function(v)
-  return v == false or type(v) == "string" or core.is_matrix(v) or is_list(v)
+  return v == false or type(v) == "string" or core.is_matrix(v) or options.is_list(v)
 end, takes = "a list of n values, a column's name, or false" }
 
 folds.count_rule = { type = "integer", low = 1 }
@@ -53,7 +51,9 @@ folds.texts = setmetatable({}, { __mode = "k" })
 --- folds.groups_of(given, n): n texts or numbers as an n x 1 matrix; texts become their places in
 --- their sorted list.
 function folds.groups_of(given, n)
-  if not is_list(given) or type(given[1]) ~= "string" then return column_of(given, n, "groups") end
+  if not options.is_list(given) or type(given[1]) ~= "string" then
+    return column_of(given, n, "groups")
+  end
   if #given ~= n then fail("there are %d rows, and groups has %d texts", n, #given) end
   local place, list, codes = {}, {}, {}
   for i, text in ipairs(given) do
@@ -461,7 +461,7 @@ function folds.of(ds, o)
       fail("option '%s' goes with folds = \"time\"", name)
     end
   end
-  if is_list(how) then return check_given(ds, groups, how) end
+  if options.is_list(how) then return check_given(ds, groups, how) end
   if how == "time" then return by_time(ds, groups, o) end
   if how == "loo" then return one_by_one(ds, groups) end
   if how > n then fail("%d folds of %d rows", how, n) end

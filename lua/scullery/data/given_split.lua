@@ -11,7 +11,7 @@ local given_split = {}
 local TEST = "test" -- the text of test rows in a column of text
 
 given_split.rule = { test = function(v)
-  return core.is_matrix(v) or type(v) == "string" or type(v) == "table" and not getmetatable(v)
+  return core.is_matrix(v) or type(v) == "string" or options.is_list(v)
 end, takes = "the numbers of the test rows, or the name of the column that says which they are" }
 
 -- Two lists of row numbers in 1 .. n: those for which tested[i] is false or nil, and the others.

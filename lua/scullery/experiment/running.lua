@@ -124,11 +124,6 @@ end
 
 -- ---------------------------------------------------------------- one cell
 
--- Frees memory of earlier cells, which would count as memory of this one.
-local function collect()
-  if core.memory() > 1e6 or collectgarbage("count") > 5e4 then collectgarbage() end
-end
-
 local function checkpoints_of(run) return run.store.path .. "/checkpoints" end
 
 -- The context of a cell or, without i, of a group. The folder for checkpoints is made when the path
@@ -185,7 +180,8 @@ end
 
 --- running.cell(run, i): runs cell i, which is claimed; returns its record. An interrupt is raised.
 function running.cell(run, i)
-  collect()
+  -- memory of earlier cells would count as memory of this one
+  if core.memory() > 1e6 or collectgarbage("count") > 5e4 then collectgarbage() end
   local seconds_before = core.usage(true)
   local began = core.now()
   math.randomseed(values.seed(run.cells[i].key))

@@ -435,9 +435,8 @@ end
 
 -- ---------------------------------------------------------------- beside published numbers
 
-local compare_rules = rules{ published = { test = function(v)
-    return type(v) == "table" or type(v) == "string"
-  end, takes = "a table, or the path of a .csv file" },
+local compare_rules = rules{
+  published = { type = "table or string", takes = "a table, or the path of a .csv file" },
   rows = { type = "any", test = is_names, takes = "a name or a list of names", required = true },
   columns = { type = "string" }, value = { type = "string" },
   digits = { type = "integer", low = 0, high = 12 }, runs = { type = "integer", low = 1 },
@@ -457,12 +456,6 @@ local function check_way(o)
   end
 end
 
--- The mean seconds of a fit: of the result with that name if there is one, else of the cell.
-local function seconds_of(group, over)
-  local one = mean_of(group.rows, "seconds", over)
-  return one and one.mean
-end
-
 --- summary.compare(exp, given): see Experiment:compare.
 function summary.compare(exp, given)
   local o = options.check("experiment:compare", given, compare_rules, 0)
@@ -477,8 +470,10 @@ function summary.compare(exp, given)
     group.labels = line_of(group, names, {}).labels
     local one = mean_of(group.rows, value, about.over)
     if one then
+      -- of the result with that name if there is one, else of the cell
+      local seconds = mean_of(group.rows, "seconds", about.over)
       list[#list + 1] = { labels = group.labels, mean = one.mean,
-        error = one.error, count = one.count, seconds = seconds_of(group, about.over) }
+        error = one.error, count = one.count, seconds = seconds and seconds.mean }
     end
   end
   if not o.published then

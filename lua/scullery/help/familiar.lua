@@ -76,12 +76,6 @@ end
 
 -- ---------------------------------------------------------------- the tables of the page
 
--- The page where an installation and a build tree have it: beside the folder of Lua files.
-local function page_path()
-  local share = debug.getinfo(1, "S").source:match("^@(.*/)lua/[%d.]+/scullery/help/[^/]*$")
-  return share and share .. "scullery/from_scikit_learn.md"
-end
-
 -- The cells of a table's line, or nil.
 local function cells_of(line)
   if not line:find("^| ") then return nil end
@@ -116,8 +110,9 @@ local rows
 local function all_rows()
   if rows then return rows end
   rows = {}
-  local path = page_path()
-  local file = path and io.open(path, "r")
+  -- An installation and a build tree have the page beside the folder of Lua files.
+  local share = debug.getinfo(1, "S").source:match("^@(.*/)lua/[%d.]+/scullery/help/[^/]*$")
+  local file = share and io.open(share .. "scullery/from_scikit_learn.md", "r")
   if not file then return rows end
   local theirs
   for line in file:lines() do

@@ -6,12 +6,11 @@ local options = require "scullery.base.options"
 local targets = require "scullery.data.targets"
 
 local inputs = {}
-local function is_list(value) return type(value) == "table" and not getmetatable(value) end
 
 --- inputs.matrix(value): a matrix, made from a list if necessary.
 function inputs.matrix(value)
   if core.is_matrix(value) then return value end
-  if is_list(value) then return core.matrix(value) end
+  if options.is_list(value) then return core.matrix(value) end
   fail("takes matrices or lists, and got %s", options.show(value))
 end
 
@@ -60,7 +59,9 @@ end
 --- inputs.options(title, given): the checked options of a metric; a list in their place is taken as
 --- the classes.
 function inputs.options(title, given)
-  if is_list(given) and #given > 0 and taken[title].classes then given = { classes = given } end
+  if options.is_list(given) and #given > 0 and taken[title].classes then
+    given = { classes = given }
+  end
   return options.check("metrics." .. title, given, taken[title], 0)
 end
 
@@ -85,7 +86,7 @@ end
 
 -- ---------------------------------------------------------------- labels
 
-local function is_texts(value) return is_list(value) and targets.are_texts(value) end
+local function is_texts(value) return options.is_list(value) and targets.are_texts(value) end
 
 -- The classes of a column that came from a data set or a prediction, or nil.
 local function known_classes(value)

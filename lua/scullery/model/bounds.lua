@@ -21,9 +21,7 @@ local FIRST, STEP = 0.1, 1.1 -- the grid of largest values |f|
 local BLOCK = 1024 -- rows of a pass
 
 local rules = options.declare("pipeline:bound", {
-  delta = { test = function(v)
-    return type(v) == "number" and v > 0 and v < 1
-  end, takes = "a number between 0 and 1", default = 0.05 },
+  delta = { test = options.is_share, takes = "a number between 0 and 1", default = 0.05 },
   theorem = { choices = { "rkhsw10", "rkhsw11", "rks", "bases", "maxout", "sparse" } },
   radius = { type = "number", above = 0 },
   B = { type = "number", above = 0 },
@@ -79,13 +77,6 @@ end
 local function need_kernel(f, title)
   if not f:is_weighting() then
     error(title .. " is for features of an instantiation with K" .. section_note(f), 0)
-  end
-end
-
--- Raises an error unless the features are random features without a kernel between parameters.
-local function need_plain(f, title)
-  if not f.map or f:has_kernel() then
-    error(title .. " is for random features without K" .. section_note(f), 0)
   end
 end
 
@@ -226,7 +217,9 @@ end
 
 -- Raises an error unless f = (1/T) sum_t beta_t phi(w_t, x) with one bounded weight a parameter.
 local function need_mean(f, title)
-  need_plain(f, title)
+  if not f.map or f:has_kernel() then
+    error(title .. " is for random features without K" .. section_note(f), 0)
+  end
   if f.map_info.entries > 0 then
     error(title .. " is for one weight a parameter, and each cell of a grid has its own", 0)
   end

@@ -97,10 +97,6 @@ local function check_file(title, path)
   end
 end
 
-local function remove(path)
-  for _, ending in ipairs(ENDINGS) do os.remove(path .. ending) end
-end
-
 -- The journal, which no other process uses; second: its lines.
 local function claim(title, path, header)
   local journal = core.journal_open(path, header)
@@ -134,7 +130,7 @@ local function opened(self, text, facts, header, o)
       replace it"):format(self.title, self.path, why), 0)
   end
   if o.restart then
-    remove(self.path)
+    for _, ending in ipairs(ENDINGS) do os.remove(self.path .. ending) end
     self.journal, text = claim(self.title, self.path, header)
   end
   read_results(self, text)

@@ -18,8 +18,7 @@ local conformal = {}
 
 -- ------------------------------------------------------------ options
 
-local level_rule = { test = function(v) return type(v) == "number" and v > 0 and v < 1 end,
-  takes = "a number between 0 and 1" }
+local level_rule = { test = options.is_share, takes = "a number between 0 and 1" }
 local by_rule = { test = function(v) return type(v) == "string" or math.type(v) == "integer" end,
   takes = "the name or number of a column, or \"groups\"" }
 local scale_rule = { choices = { "std" } }
@@ -32,8 +31,7 @@ local rules = options.declare("pipeline:interval", {
   method = method_rule, by = by_rule, scale = scale_rule,
   rolling = { test = function(v) return v == true or math.type(v) == "integer" and v > 0 end,
     takes = "a number of rows, or true for all earlier ones" },
-  adapt = { test = function(v) return type(v) == "number" and v > 0 and v < 1 end,
-    takes = "a step between 0 and 1" } })
+  adapt = { test = options.is_share, takes = "a step between 0 and 1" } })
 local set_rules = options.declare("pipeline:label_sets", {
   level = level_rule, calibration = rules.calibration, method = method_rule,
   by = { test = by_rule.test,
@@ -200,12 +198,6 @@ end
 
 local BLOCK = 1 << 22 -- numbers of a block of centres
 
--- Calls f(first, last) for blocks of rows of `count` numbers each.
-local function blocks(rows, count, f)
-  local step = math.max(1, BLOCK // math.max(count, 1))
-  for first = 1, rows, step do f(first, math.min(first + step - 1, rows)) end
-end
-
 local function picked(matrix, list) return list and matrix:select(list) or matrix end
 
 -- The predictions for target j, by the models without each fold or row that judges, as a function
@@ -257,7 +249,9 @@ local function plus(made, p, source, j, parts, spread)
     local judges = part.of or conformal_kept.order(nil, made.rows)
     local n, own = #judges, picked(sizes, part.of):t():copy()
     local rows, s = part.at and #part.at or m, spread and picked(spread, part.at)
-    blocks(rows, n, function(first, last)
+    local step = math.max(1, BLOCK // math.max(n, 1))
+    for first = 1, rows, step do
+      local last = math.min(first + step - 1, rows)
       local said = of(judges, first, last, part.at)
       -- bounds scale with s(x): those of f_i(x) / s(x), times s(x)
       local by = s and s:slice(first, last)
@@ -269,7 +263,7 @@ local function plus(made, p, source, j, parts, spread)
         low:set(at, 1, a:get(i - first + 1, 1))
         high:set(at, 1, b:get(i - first + 1, 1))
       end
-    end)
+    end
   end
   return low, high
 end

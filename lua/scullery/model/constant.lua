@@ -114,12 +114,6 @@ local function said_of(p, few, all)
   return judge(p, all()) or nil
 end
 
--- Whether rows of a stream can be read again as numbers: not texts, nor sparse rows.
-local function is_read(ds, rows, columns)
-  return ds.source and not ds.encoder and not ds.codes and rows * columns <= NUMBERS
-    and not core.source_sparse(ds.source)
-end
-
 --- constant.note(p, ds): a sentence if the fitted pipeline is worse than a constant on its training
 --- rows ds; nil if it is not, if they stream and cannot be read again as numbers, and if the loss
 --- of its solver measures something else (a quantile).
@@ -142,7 +136,9 @@ function constant.note(p, ds)
     return said_of(p, function() return spaced(ds, few) end,
       more and function() return spaced(ds, all) end)
   end
-  if not is_read(ds, math.min(all, n), d) then return nil end
+  -- rows of a stream that can be read again as numbers: not texts, nor sparse rows
+  if not ds.source or ds.encoder or ds.codes or math.min(all, n) * d > NUMBERS
+    or core.source_sparse(ds.source) then return nil end
   local read, said = options.attempt(said_of, p, function() return of_stream(ds, few, true) end,
     more and function() return of_stream(ds, all) end)
   return read and said or nil -- the rows were read before: a failure now does not undo the fit

@@ -167,10 +167,7 @@ local function fitted(o, known, state)
   return best
 end
 
--- U with its numbers moved into [0, 1].
-local function inside(U)
-  return U:map(function(u) return math.max(0, math.min(1, u)) end)
-end
+local function into_unit(u) return math.max(0, math.min(1, u)) end
 
 -- The rows of U with the `count` least values of g, the least first.
 local function least_rows(g, U, count)
@@ -193,8 +190,9 @@ local function minimum_of(g, known, d, seed)
   for step = 1, STEPS do
     local parts = { best }
     for i = 1, best:rows() do
-      parts[i + 1] = inside(core.ones(AROUND, 1) * best:slice(i, i)
-        + core.randn{ AROUND, d, seed = seed + 7919 * step + i } * radius)
+      local around = core.ones(AROUND, 1) * best:slice(i, i)
+        + core.randn{ AROUND, d, seed = seed + 7919 * step + i } * radius
+      parts[i + 1] = around:map(into_unit)
     end
     best = least_rows(g, core.vcat(table.unpack(parts)), BEST)
     radius = radius * 0.4
@@ -278,13 +276,12 @@ local function run(o)
 end
 
 local rules = options.declare("optimize", {
-  f = { test = function(v) return type(v) == "function" end, takes = "a function of a point",
-    required = true },
+  f = { type = "function", takes = "a function of a point", required = true },
   box = { type = "table", required = true },
   rounds = { type = "integer", low = 1, required = true },
   initial = { type = "integer", low = 2 },
   settles = { type = "integer", low = 1 },
-  enough = { test = function(v) return type(v) == "function" end, takes = "a function" },
+  enough = { type = "function", takes = "a function" },
   T = { type = "integer", low = 1, default = 300 },
   maximize = { type = "boolean" },
   method = { choices = { "thompson", "random" }, default = "thompson" },

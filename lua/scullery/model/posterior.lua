@@ -37,11 +37,6 @@ function posterior.check(f, title)
   end
 end
 
--- The value of the solver's regularisation.
-local function lambda_of(f)
-  return core.settings(component.instance(f.solver))[component.role(f.solver, "regularisation")]
-end
-
 -- A training on the rows, or on the sums of the model.
 local function training_of(p, f, title)
   local kept = rawget(p, "sums_kept")
@@ -67,8 +62,9 @@ function posterior.of(p, title)
   if not known[f] then
     local _ <close> = core.level "posterior"
     local training <close> = training_of(p, f, title)
-    local handle = core.posterior(training, f:solver_instance(), lambda_of(f),
-      rawget(p, "sums_kept") ~= nil)
+    local settings = core.settings(component.instance(f.solver))
+    local handle = core.posterior(training, f:solver_instance(),
+      settings[component.role(f.solver, "regularisation")], rawget(p, "sums_kept") ~= nil)
     known[f] = { handle = handle, info = core.posterior_info(handle) }
   end
   return known[f]
@@ -158,12 +154,6 @@ function posterior.splits(given)
     or given.residual ~= nil)
 end
 
--- The variance of the function over that of the noise, n x 1. Of landmark maps the features hold a
--- part of the kernel: the rest is uncertain too, unless residual = false.
-local function variance(found, f, source, residual)
-  return core.posterior_variance(found.handle, source, f.stages, f.map, residual ~= false)
-end
-
 --- posterior.deviations(p, X, given, title, scores): n x c standard deviations of the predictions
 --- for X: see Pipeline:predict. scores: those of the scores, on the scale on which the model was
 --- learnt.
@@ -181,7 +171,11 @@ function posterior.deviations(p, X, given, title, scores)
   end
   local found = posterior.of(p, title)
   local source = matching.source(X, f)
-  local function compute() return variance(found, f, source, o.residual) end
+  -- The variance of the function over that of the noise, n x 1. Of landmark maps the features hold
+  -- a part of the kernel: the rest is uncertain too, unless residual = false.
+  local function compute()
+    return core.posterior_variance(found.handle, source, f.stages, f.map, o.residual ~= false)
+  end
   local v = o.progress and progress.watched(title, o.progress, compute) or compute()
   local columns, noise = {}, posterior.noise(found, f, o.noise or "evidence")
   for j, s in ipairs(noise) do

@@ -14,9 +14,7 @@ local prune = {}
 local rules = options.declare("pipeline:prune", {
   epsilon = { type = "number", above = 0, default = 0.01 },
   accept = { choices = { "norm", "theorem8", "risk", "zero_one" }, default = "risk" },
-  delta = { test = function(v)
-    return type(v) == "number" and v > 0 and v < 1
-  end, takes = "a number between 0 and 1", default = 0.05 },
+  delta = { test = options.is_share, takes = "a number between 0 and 1", default = 0.05 },
   start = { choices = { "bound", "tiny" }, default = "tiny" },
   data = { test = dataset.is, takes = "a data set" },
 })

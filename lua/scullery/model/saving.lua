@@ -280,15 +280,12 @@ local function encode_features(self, arrays, o)
       core.map_grid(self.fitted)) }
 end
 
--- Sums are saved as a fitted pipeline with weights of 0, and load_sums takes them from it.
-local function encode_sums(self, arrays, o)
-  local body = encode_pipeline(sums.without_solution(self), arrays, o)
-  body.kind, body.sums = "sums", sums.encode(self, arrays)
-  return body
-end
-
 local function encode(value, arrays, o)
-  if sums.is(value) then return encode_sums(value, arrays, o) end
+  if sums.is(value) then -- saved as a fitted pipeline with weights of 0, from which load_sums takes
+    local body = encode_pipeline(sums.without_solution(value), arrays, o)
+    body.kind, body.sums = "sums", sums.encode(value, arrays)
+    return body
+  end
   if pipeline.is(value) then return encode_pipeline(value, arrays, o) end
   if instantiation.is_features(value) then return encode_features(value, arrays, o) end
   return { kind = "schema", schema = description.encode(value.schema, arrays, "schema") }

@@ -66,17 +66,15 @@ end
 
 -- ------------------------------------------------------------ s:solve
 
-local function is_list(value) return type(value) == "table" and not getmetatable(value) end
-
 local solve_rules = options.declare("sums:solve", { lambda = {
   test = function(v)
-    return v == "gcv" or is_list(v) or type(v) == "number" and v >= 0 and v < math.huge
+    return v == "gcv" or options.is_list(v) or type(v) == "number" and v >= 0 and v < math.huge
   end, takes = "a number of at least 0, a list of such, or \"gcv\"" } })
 
 local function solve(self, given)
   local o = options.check("sums:solve", given or {}, solve_rules, 0)
   if o.lambda == "gcv" then return self:search{ folds = "gcv" } end
-  if not is_list(o.lambda) then return sums.solved(self, with_value(self, o.lambda)) end
+  if not options.is_list(o.lambda) then return sums.solved(self, with_value(self, o.lambda)) end
   local list = {}
   for k, value in ipairs(check_values(o.lambda)) do
     list[k] = sums.solved(self, with_value(self, value))
@@ -141,7 +139,7 @@ local function criterion_of(self, o)
 end
 
 local search_rules = options.declare("sums:search", {
-  lambda = { test = is_list, takes = "a list of numbers" },
+  lambda = { test = options.is_list, takes = "a list of numbers" },
   folds = { choices = { "gcv" } }, score = criteria.rule })
 
 local function search(self, given)

@@ -122,18 +122,14 @@ function Window:timed()
   return true
 end
 
--- The time of the row that came last; nil without rows.
-local function latest(self)
-  local one = self[#self]
-  return one and one.ds.time and one.ds.time:get(#one.ds, 1)
-end
-
 --- w:check(ds): raises an error if rows cannot come into the window next: without times, or with a
 --- time before that of an earlier row.
 function Window:check(ds)
   check_times(self.spec, ds)
   if not self.spec.span then return end
-  local row, t, before = first_unsorted(ds.time, latest(self))
+  local one = self[#self]
+  local latest = one and one.ds.time and one.ds.time:get(#one.ds, 1)
+  local row, t, before = first_unsorted(ds.time, latest)
   if row then
     error(("row %d has the time %.14g after a row of %.14g: a window by time takes rows in the \z
       order of their times"):format(row, t, before), 0)

@@ -25,11 +25,6 @@ end
 
 -- ---------------------------------------------------------------- what is there
 
--- This command's file: the shell's parent.
-local function own_binary()
-  return line_of("readlink /proc/$PPID/exe") or fail("the file of this command was not found")
-end
-
 -- Build tree: <dir>/scullery and <dir>/share; installed: <dir>/bin/scullery and <dir>/share.
 local function wrapper_of(binary)
   local folder = binary:match("^(.*)/[^/]*$")
@@ -81,7 +76,8 @@ end
 
 --- install.run(given): writes kernel.json; given: prefix, python, processes. Returns its path.
 function install.run(given)
-  local binary = own_binary()
+  local binary = line_of("readlink /proc/$PPID/exe") -- the shell's parent
+    or fail("the file of this command was not found")
   local several = given.processes
   local description = { display_name = several and ("Scullery, %s processes"):format(several)
     or "Scullery", language = "lua", interrupt_mode = "signal",

@@ -76,12 +76,6 @@ local function has_bounds(f, own, j)
   return true
 end
 
--- The standard deviations along rows, or nil for a model that has none.
-local function deviations(p, rows)
-  local ok, mean, std = options.attempt(p.predict, p, rows, { std = true })
-  return ok and mean and std or nil
-end
-
 local function note_of(f, own, bounds)
   if f.dim == 1 then return {} end
   return { "other columns at their medians" .. (bounds and #own > 0
@@ -100,8 +94,8 @@ local function picture(about, X, j)
     series[1] = { label = ("%.3g %% of new rows"):format(100 * level), x = x, y = mean,
       low = low:column(1), high = high:column(1) }
   end
-  local std = deviations(p, rows)
-  if std then
+  local ok, _, std = options.attempt(p.predict, p, rows, { std = true })
+  if ok and std then
     series[#series + 1] = { label = "prediction, two deviations", x = x, y = mean,
       error = std:column(1) * 2 }
   else

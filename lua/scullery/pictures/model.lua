@@ -88,14 +88,6 @@ local function has_probabilities(f)
   return nil, "the model has no probabilities yet: call p:calibrate{} first"
 end
 
--- Calibrates a classifier without probabilities, as p:probabilities does; only for what =
--- "calibration".
-local function make_probabilities(p)
-  if is_classification(p.fitted) and p.data and not probabilities.known(p.fitted) then
-    probabilities.calibrate(p)
-  end
-end
-
 -- Whether the picture of coefficients applies to a model; if not, the reason.
 local function has_weights(f)
   if not f.weights then
@@ -165,7 +157,10 @@ local function wanted_kinds(p, what)
       table.concat(in_turn, "\", \"", 1, #in_turn - 1), in_turn[#in_turn], options.show(what),
       near and (" (did you mean '%s'?)"):format(near) or "")
   end
-  if what == "calibration" then make_probabilities(p) end
+  if what == "calibration" and is_classification(p.fitted) and p.data
+    and not probabilities.known(p.fitted) then
+    probabilities.calibrate(p) -- as p:probabilities does
+  end
   if what then
     local ok, why = model.applies(p, what)
     if not ok then fail("%s", why) end

@@ -306,7 +306,7 @@ local function draw(cells, given, all, chosen)
 end
 
 local rules = {
-  options = { test = function(v) return type(v) == "table" or type(v) == "string" end,
+  options = { type = "table or string",
     takes = "the name of a searched option, or a list of two" },
   title = { type = "string" }, width = { type = "integer" }, height = { type = "integer" },
 }

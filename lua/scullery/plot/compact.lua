@@ -17,6 +17,8 @@ local function short(number)
   return (("%.1f"):format(number):gsub("%.0$", ""):gsub("^%-0$", "0"))
 end
 
+local function whole(number) return (("%.0f"):format(number):gsub("^%-0$", "0")) end
+
 local function short_numbers(text) return (text:gsub("%-?%d+%.%d+", short)) end
 
 local function hex(r, g, b) return ("#%02x%02x%02x"):format(r, g, b) end
@@ -101,8 +103,11 @@ local corners = { gpPt8 = { 0, -1.33, -1.33, 2, 2.66, 0 },
   gpPt12 = { 0, -1.414, 1.414, 1.414, -1.414, 1.414, -1.414, -1.414 } }
 local EDGE = 0.205 -- width of the line around them, for their size
 
--- { key, open, part, close } for a mark; following marks with the same key join its element.
-local function mark(line)
+local MANY = 100 -- marks of a picture, from which on their places are whole pixels
+
+-- { key, open, part, close } for a mark; following marks with the same key join its element. at:
+-- how a coordinate is written.
+local function mark(line, at)
   local id, x, y, size, colour, more = line:match(MARK)
   if not id then return nil end
   local key = id .. size .. colour .. more
@@ -113,17 +118,17 @@ local function mark(line)
   if symbol == "gpPt6" then
     return { key,
       ("<path stroke='%s'%s stroke-width='%.4g' stroke-linecap='round' d='"):format(colour, more,
-        (2 + EDGE) * size), ("M%s,%sh0"):format(short(x), short(y)), "'/>" }
+        (2 + EDGE) * size), ("M%s,%sh0"):format(at(x), at(y)), "'/>" }
   elseif symbol == "gpPt4" then
-    local left, top = short(x - size), short(y - size)
-    local side = short(2 * size)
-    return { key, filled, ("M%s,%sH%sV%sH%sz"):format(left, top, short(left + side),
-      short(top + side), left), "'/>" }
+    local left, top = at(x - size), at(y - size)
+    local side = at(2 * size)
+    return { key, filled, ("M%s,%sH%sV%sH%sz"):format(left, top, at(left + side),
+      at(top + side), left), "'/>" }
   elseif way then
     local steps = {}
-    for i = 3, #way do steps[#steps + 1] = ("%.3g"):format(way[i] * size) end
-    return { key, filled, ("M%s,%sl%sz"):format(short(x + way[1] * size),
-      short(y + way[2] * size), table.concat(steps, " ")), "'/>" }
+    for i = 3, #way do steps[#steps + 1] = at(way[i] * size) end
+    return { key, filled, ("M%s,%sl%sz"):format(at(x + way[1] * size),
+      at(y + way[2] * size), table.concat(steps, " ")), "'/>" }
   end
   return { key, ("<g color='%s'%s transform='scale(%s)'>\n"):format(colour, more, size),
     ('<use xlink:href="#%s" x="%.5g" y="%.5g"/>\n'):format(id, x / size, y / size), "</g>" }
@@ -133,8 +138,8 @@ end
 local function cell(line)
   local fill, x, y, x2, y2, x3, y3, x4, y4 = line:match(CELL)
   if not fill or y ~= y2 or x2 ~= x3 or y3 ~= y4 or x ~= x4 then return nil end
-  return { fill, ("<path fill='%s' d='"):format(fill), ("M%s,%sH%sV%sH%sz"):format(x, y, x2, y3, x),
-    "'/>" }
+  return { fill, ("<path fill='%s' d='"):format(fill), ("M%s,%sH%sV%sH%sz"):format(whole(x),
+    whole(y), whole(x2), whole(y3), whole(x)), "'/>" }
 end
 
 -- Joins cells of one colour in a run into one element: they do not overlap.
@@ -167,8 +172,10 @@ end
 -- through each other, so that translucent ones are divided among several elements.
 local function gather(text)
   local parts, last, count = {}, nil, 0
+  local _, marks = text:gsub("<use xlink", "")
+  local written = marks > MANY and whole or short
   for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
-    local this = mark(line)
+    local this = mark(line, written)
     count = count + 1
     if this and count > MOST_TRANSLUCENT and this[1]:find("opacity", 1, true) then
       if last then parts[#parts + 1] = last[4] .. "\n" end
@@ -186,8 +193,8 @@ local function gather(text)
   return table.concat(parts)
 end
 
---- compact.svg(text): a smaller SVG than gnuplot's; coordinates to a tenth of a pixel. Texts do not
---- change.
+--- compact.svg(text): a smaller SVG than gnuplot's; coordinates to a tenth of a pixel, those of
+--- cells, and of more than a hundred marks, to whole pixels. Texts do not change.
 function compact.svg(text)
   local words = {} -- the texts, which must not change: \1i\1 stands for the i-th
   text = text:gsub(">([^<]*[^<%s][^<]*)<", function(shown)

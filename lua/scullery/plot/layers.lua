@@ -28,11 +28,12 @@ local function colour_of(made, layer)
   return ('rgb "#%s"'):format(pick(made.panel.colours or colours.series, layer.colour))
 end
 
---- layers.palette(): gnuplot's palette of heatmaps.
+--- layers.palette(): gnuplot's palette of heatmaps; cells of one of its 100 colours are one element
+--- of an SVG file.
 function layers.palette()
   local stops = {}
   for i, hex in ipairs(colours.map) do stops[i] = ('%d "#%s"'):format(i - 1, hex) end
-  return ("set palette defined (%s)"):format(table.concat(stops, ", "))
+  return ("set palette maxcolors 100 defined (%s)"):format(table.concat(stops, ", "))
 end
 
 -- Appends a data block with these rows; returns its name.

@@ -92,12 +92,6 @@ local function measures_of(about, known)
   return list
 end
 
--- The interval as a text, between the least and the largest value of the measure.
-local function interval_text(value, stderr, largest, least)
-  return ("%.4g to %.4g"):format(math.max(least or 0, value - QUANTILE * stderr),
-    math.min(largest or 1, value + QUANTILE * stderr))
-end
-
 --- intervals.table(about): { heads, rows, numbers, caption } for page:table; about: the result of
 --- pictures.model.judged for a classification; nil if no label is known.
 function intervals.table(about)
@@ -109,7 +103,8 @@ function intervals.table(about)
     if ok and value == value then -- a class without rows has no AUC
       local stderr = jackknife.stderr(known.n, one[2])
       rows[#rows + 1] = { one[1], ("%.4g"):format(value), stderr and ("%.2g"):format(stderr) or "",
-        stderr and interval_text(value, stderr, one[3], one[4]) or "" }
+        stderr and ("%.4g to %.4g"):format(math.max(one[4] or 0, value - QUANTILE * stderr),
+          math.min(one[3] or 1, value + QUANTILE * stderr)) or "" }
     end
   end
   if #rows == 0 then return nil end

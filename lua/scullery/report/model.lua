@@ -183,11 +183,6 @@ end
 
 -- ---------------------------------------------------------------- what the columns do
 
--- At most EXPLAINED_ROWS rows of a data set.
-local function some_rows(ds)
-  return #ds > EXPLAINED_ROWS and ds:sample{ rows = EXPLAINED_ROWS, seed = 0 } or ds
-end
-
 -- The section about the columns: their importance as a table and a picture, and pictures of the
 -- dependence on the `count` most important ones; none for 0, or if the rows are not in memory.
 local function columns(page, p, ds, count)
@@ -198,7 +193,8 @@ local function columns(page, p, ds, count)
       show it."):format(p.fitted.dim))
     return
   end
-  local rows, list = some_rows(ds), {}
+  local rows = #ds > EXPLAINED_ROWS and ds:sample{ rows = EXPLAINED_ROWS, seed = 0 } or ds
+  local list = {}
   local found = p:importance(rows, { repeats = 3 })
   for i = 1, math.min(#found, MOST_NAMED) do
     local mean = math.abs(found[i].mean) > 1e-12 and found[i].mean or 0 -- rounding

@@ -7,13 +7,6 @@ local sure = {}
 
 local LEVELS = { 0.8, 0.9, 0.95 }
 
--- A row of the table: the level, the share inside with Wilson's interval, and the mean size.
-local function row_of(level, inside, n, size)
-  local low, high = numbers.wilson(inside, n)
-  return { ("%g %%"):format(100 * level), ("%.2f %%"):format(100 * inside / n),
-    ("%.2f to %.2f %%"):format(100 * low, 100 * high), ("%.4g"):format(size) }
-end
-
 -- Rows inside their intervals for the first target, and the mean width.
 local function by_interval(p, ds, level)
   local low, high = p:interval(ds, { level = level })
@@ -50,7 +43,9 @@ function sure.section(page, p, data)
       page:paragraph(options.plain(inside) .. ".")
       break
     end
-    rows[#rows + 1] = row_of(level, inside, #data, size)
+    local low, high = numbers.wilson(inside, #data)
+    rows[#rows + 1] = { ("%g %%"):format(100 * level), ("%.2f %%"):format(100 * inside / #data),
+      ("%.2f to %.2f %%"):format(100 * low, 100 * high), ("%.4g"):format(size) }
   end
   if #rows > 0 then
     page:table{ heads = { "level", "rows inside", "95 % interval (Wilson)",

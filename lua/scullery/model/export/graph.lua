@@ -1,6 +1,7 @@
 --- Graphs of operators of ONNX, and the bytes of their file (protocol buffers; the numbers of
 --- fields are those of onnx.proto3). Tensors have the type float64 but where an operator has none.
 local core = require "scullery.core"
+local arithmetic = require "scullery.base.arithmetic"
 local fail = require "scullery.base.fail"
 local keys = require "scullery.base.keys"
 
@@ -162,31 +163,23 @@ function Graph:unary(operator, a)
   return { name = self:node("Not", { self:truth(a) }).name, truth = true }
 end
 
--- Operators of two numbers, and their operators of tensors.
-local function truth(yes) return yes and 1 or 0 end
-local folded = {
-  ["+"] = function(a, b) return a + b end, ["-"] = function(a, b) return a - b end,
-  ["*"] = function(a, b) return a * b end,
+-- Operators of two numbers that C has otherwise than Lua, and operators of tensors.
+local folded = setmetatable({
   ["/"] = function(a, b)
     if math.type(a) == "float" or math.type(b) == "float" or b == 0 then return a / b end
     return (a - math.fmod(a, b)) // b
   end,
-  ["%"] = function(a, b) return math.fmod(a, b) end,
-  ["<"] = function(a, b) return truth(a < b) end, [">"] = function(a, b) return truth(a > b) end,
-  ["<="] = function(a, b) return truth(a <= b) end,
-  [">="] = function(a, b) return truth(a >= b) end,
-  ["=="] = function(a, b) return truth(a == b) end,
-  ["!="] = function(a, b) return truth(a ~= b) end,
-  ["&&"] = function(a, b) return truth(a ~= 0 and b ~= 0) end,
-  ["||"] = function(a, b) return truth(a ~= 0 or b ~= 0) end,
-}
-local arithmetic = { ["+"] = "Add", ["-"] = "Sub", ["*"] = "Mul", ["/"] = "Div" }
+  ["%"] = math.fmod, ["!="] = arithmetic.operators["~="],
+  ["&&"] = function(a, b) return a ~= 0 and b ~= 0 and 1 or 0 end,
+  ["||"] = function(a, b) return (a ~= 0 or b ~= 0) and 1 or 0 end,
+}, { __index = arithmetic.operators })
+local elementwise = { ["+"] = "Add", ["-"] = "Sub", ["*"] = "Mul", ["/"] = "Div" }
 local comparisons = { ["<"] = "Less", [">"] = "Greater", ["<="] = "LessOrEqual",
   [">="] = "GreaterOrEqual", ["=="] = "Equal" }
 
 function Graph:binary(operator, a, b)
   if is_number(a) and is_number(b) then return folded[operator](a, b) end
-  if arithmetic[operator] then return self:node(arithmetic[operator], { a, b }) end
+  if elementwise[operator] then return self:node(elementwise[operator], { a, b }) end
   local made
   if comparisons[operator] then
     made = self:node(comparisons[operator], { a, b })
@@ -209,9 +202,7 @@ local numbers = { sqrt = math.sqrt, exp = math.exp, log = math.log, sin = math.s
   cos = math.cos, tan = math.tan, fabs = math.abs, floor = math.floor, ceil = math.ceil,
   acos = math.acos, asin = math.asin, atan = math.atan, pow = function(a, b) return a ^ b end,
   fmax = math.max, fmin = math.min, fmod = math.fmod,
-  sinh = function(x) return (math.exp(x) - math.exp(-x)) / 2 end,
-  cosh = function(x) return (math.exp(x) + math.exp(-x)) / 2 end,
-  tanh = function(x) return 1 - 2 / (math.exp(2 * x) + 1) end }
+  sinh = arithmetic.sinh, cosh = arithmetic.cosh, tanh = arithmetic.tanh }
 
 -- Operators that are their functions.
 local operators = { sqrt = "Sqrt", exp = "Exp", log = "Log", sin = "Sin", cos = "Cos",
