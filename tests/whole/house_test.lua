@@ -351,7 +351,7 @@ function TestGrain()
   for _, room in ipairs{
     { "core", "%.[ch]$", comments = 0.14, functions = 56 },
     { "plugins", "%.[ch]$", comments = 0.14, functions = 49 },
-    { "lua/scullery", "%.lua$", comments = 0.15, functions = 82 } } do
+    { "lua/scullery", "%.lua$", comments = 0.15, functions = 80 } } do
     local grain = grain_of(room[1], room[2])
     lu.assertTrue(grain.lines > 10000, room[1])
     local comments, functions = grain.comments / grain.lines, grain.functions / grain.lines * 1000
