@@ -262,9 +262,10 @@ static scl_status passes_of_few(const scl_training *training, const scl_instance
   return unless_cancelled(status);
 }
 
-/* *seconds = the shortest of some fits of a model to the first rows; 0: they fail. */
+/* *seconds = the shortest of some fits of a model to the first rows, 0 if they fail; *kept = the
+ * rows that it keeps. */
 static scl_status time_model(const scl_training *training, const scl_instance *solver, size_t rows,
-                             double *seconds, scl_error *error) {
+                             double *seconds, double *kept, scl_error *error) {
   scl_beginning first;
   scl_training *few;
   *seconds = 0;
@@ -278,6 +279,7 @@ static scl_status time_model(const scl_training *training, const scl_instance *s
     status = scl_model_fit(few, (scl_instance *)solver, -1, NULL, 0, &fit, &model, error);
     if (status != SCL_STATUS_OK) break;
     least = fmin(least, scl_progress_clock() - began);
+    *kept = (double)fit.solution.kept;
     scl_fit_release(&fit);
     scl_model_destroy(model);
   }
@@ -287,7 +289,7 @@ static scl_status time_model(const scl_training *training, const scl_instance *s
 }
 
 /* Where the solver's cost is a typical one, the time of its models of the first rows and of a part
- * of them says more. */
+ * of them says more, and so do the rows that these keep. */
 static scl_status plan_models(const scl_training *training, const scl_instance *solver,
                               scl_plan *out, scl_error *error) {
   enum { PART = 4, LEAST = 256 };
@@ -296,14 +298,17 @@ static scl_status plan_models(const scl_training *training, const scl_instance *
   if (!scl_instance_has(solver, SCL_ABILITY_MODEL) || cost->note[0] == 0 || cost->factorised > 0 ||
       cost->normal > 0 || rows < LEAST)
     return SCL_STATUS_OK;
-  double part, all = 0;
-  SCL_TRY(time_model(training, solver, rows / PART, &part, error));
-  if (part > 0) SCL_TRY(time_model(training, solver, rows, &all, error));
+  double part, all = 0, kept_of_part = 0, kept = 0;
+  SCL_TRY(time_model(training, solver, rows / PART, &part, &kept_of_part, error));
+  if (part > 0) SCL_TRY(time_model(training, solver, rows, &all, &kept, error));
   if (!(all > 0)) return SCL_STATUS_OK;
   out->modelled = rows;
   out->modelling = all;
   /* It grows more slowly later: the share of the rows that are support vectors falls. */
   out->power = 1 + 0.7 * (fmin(fmax(log(all / part) / log(PART), 1), 2) - 1);
+  if (!(kept_of_part > 0) || !(kept > 0)) return SCL_STATUS_OK;
+  const double growth = fmin(fmax(log(kept / kept_of_part) / log(PART), 0), 1);
+  out->cost.kept = kept * pow((double)out->rows / (double)rows, growth);
   return SCL_STATUS_OK;
 }
 
@@ -378,6 +383,7 @@ scl_status scl_training_plan(scl_training *training, const scl_instance *solver,
     SCL_TRY(plan_seconds(training, solver, out, error));
   else if (passes > 0)
     SCL_TRY(time_few_passes(training, solver, out, error));
+  if (out->cost.kept > 0) plan_cost(solver, &problem, values, count, weighted, out);
   if (out->codes > 0) plan_codes(training, &flow, out);
   if (out->codes == 0 || !scl_problem_is_reducible(training, solver, &problem, values, count))
     return SCL_STATUS_OK;

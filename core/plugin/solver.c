@@ -412,7 +412,7 @@ bool scl_solver_cost(const scl_instance *solver, const scl_problem *problem, con
                      size_t count, bool weighted, scl_cost *out) {
   const scl_ability_cost *ability = scl_instance_ability(solver, SCL_ABILITY_COST);
   scl_call call;
-  *out = (scl_cost){.head = SCL_HEAD(scl_cost)};
+  *out = (scl_cost){.head = SCL_HEAD(scl_cost), .kept = out->kept};
   if (ability == NULL) return false;
   scl_call_enter(&call, solver->component, "cost", NULL);
   ability->cost(solver->self, problem, values, count, weighted, out);

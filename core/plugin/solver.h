@@ -76,7 +76,8 @@ bool scl_solver_gives_means(const scl_instance *solver);
 scl_status scl_solver_means(const scl_instance *solver, size_t c, const double *f, double *out,
                             bool *said, scl_error *error);
 
-/* *out = what the solver says that it takes (SCL_ABILITY_COST). false: it does not say. */
+/* *out = what the solver says that it takes (SCL_ABILITY_COST). false: it does not say. `kept` alone
+ * of *out is read. */
 bool scl_solver_cost(const scl_instance *solver, const scl_problem *problem, const double *values,
                      size_t count, bool weighted, scl_cost *out);
 

@@ -446,6 +446,7 @@ static void training_account(const training *t, scl_solution *out) {
     out->iterations += t->steps[j];
   }
   out->tolerance = t->self->tolerance;
+  if (SCL_HAS(out, kept)) out->kept = t->m->base.rows;
   const bool converged = out->residual <= out->tolerance;
   out->outcome = converged ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
   (void)snprintf(out->note, sizeof out->note, "%zu of %zu rows are support vectors%s",
@@ -535,25 +536,35 @@ static void get_model(const void *self, model_reader *r, size_t features, size_t
 }
 MODELS_LOAD(machines)
 
-/* With a sixth of the rows as support vectors, which is typical: kernel values of all rows with
- * these, and updates of all scores. They fill two thirds of the cache. Of several classes each pair
- * is a function of its own, and some are learnt side by side. The model keeps the coefficients of
- * all functions for each row that is a support vector of one. */
+/* Of several classes each pair is a function of its own, whose rows are those of two classes; a row
+ * of the model is a support vector of one or more of the k - 1 functions that it takes part in. A
+ * function makes kernel values of all its rows with each row that ever joins its working set: the
+ * support vectors, and the first set with the half that the next round replaces (round.c), which
+ * are chosen before anything is known. */
 static void cost(const void *instance, const scl_problem *problem, const double *values,
                  size_t count, int32_t weighted, scl_cost *out) {
   const svm *self = instance;
+  const bool known = SCL_HAS(out, kept) && out->kept > 0;
   const double n = (double)problem->rows, d = (double)problem->features,
                c = (double)problem->targets, k = (double)problem->classes,
                pairs = k > 2 ? k * (k - 1) / 2 : 1, width = k > 2 ? 2 * n / k : n,
-               vectors = width / 6, caches = fmin(pairs, SHARES),
-               kept = n * (1 - pow(5.0 / 6, k > 2 ? k - 1 : 1));
+               takes_part_in = k > 2 ? k - 1 : 1,
+               share = known ? 1 - pow(1 - fmin(out->kept / n, 1), 1 / takes_part_in) : 1.0 / 6,
+               kept = n * (1 - pow(1 - share, takes_part_in)), vectors = width * share,
+               room = (double)svm_set_room((size_t)width),
+               cached = fmin(pairs, SHARES) * width * fmin(vectors + 1.5 * room, width);
   (void)values, (void)count, (void)weighted;
   out->passes = 1;
   out->products = pairs * 2 * width * vectors * d;
   out->steps = pairs * 60 * width * vectors;
   out->bytes = (n * (d + c + 10 + pairs) + kept * (d + pairs)) * sizeof(double) +
-               fmin(1e6 * self->cache, caches * width * width * sizeof(float)) * 2 / 3;
-  (void)snprintf(out->note, sizeof out->note, "a sixth of the rows as support vectors is typical");
+               fmin(1e6 * self->cache, cached * sizeof(float));
+  if (known)
+    (void)snprintf(out->note, sizeof out->note,
+                   "%.2g support vectors are expected from fits to the first rows", kept);
+  else
+    (void)snprintf(out->note, sizeof out->note,
+                   "a sixth of the rows as support vectors is typical");
 }
 
 const scl_plugin scullery_plugin = {

@@ -204,6 +204,9 @@ typedef struct svm_machine {
   double *vector_x, *vector_squares, *vector_b;
 } svm_machine;
 
+/* Size of the working set for n rows. */
+size_t svm_set_room(size_t n);
+
 /* Releases all memory of the machine, whether reserve succeeded or not. */
 void svm_machine_release(svm_machine *m);
 

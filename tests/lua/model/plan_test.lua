@@ -283,6 +283,20 @@ function TestSolvers:test_models_are_tried_on_the_first_rows()
   lu.assertEquals(plan.sizes(p, signs, {}).modelled, 0)
 end
 
+-- Support vectors are few where classes lie apart, and most rows where labels are noise: the rows
+-- that models of the first rows keep tell which.
+function TestSolvers:test_models_that_keep_more_rows_take_more_memory()
+  local function planned(label)
+    return sc.pipeline{ sc.solver.svm{} }:plan(sc.dataset{ X = X, y = label:map(function(v)
+      return v > 0 and 1 or 0
+    end), task = "classification" })
+  end
+  local few, many = planned(X:column(1)), planned(sc.randn{ n, 1, seed = 9 })
+  local expected = tonumber(few.note:match "^(%S+) support vectors are expected")
+  lu.assertTrue(expected > 0 and expected < n / 3, few.note)
+  lu.assertTrue(many.more > 1.2 * few.more, ("%g %g"):format(few.more, many.more))
+end
+
 -- By conjugate gradients each digit of the tolerance takes as many sweeps.
 function TestSolvers:test_sweeps_depend_on_the_tolerance()
   local function note(tolerance, most)

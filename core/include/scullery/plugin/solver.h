@@ -177,6 +177,7 @@ typedef struct scl_solution {
   double jitter;  /* added to the diagonal of a singular system; preset to 0 */
   double score;   /* the solver's estimate of the risk (SCL_ROLE_ESTIMATE); preset to NaN: none */
   char note[200]; /* a sentence for the user; preset to the empty text */
+  size_t kept;    /* rows that a model keeps (support vectors); preset to 0: not told */
 } scl_solution;
 #define SCL_LEAST_SOLUTION SCL_THROUGH(scl_solution, note)
 
@@ -405,6 +406,9 @@ typedef struct scl_cost {
   double steps;      /* of everything else */
   double bytes;      /* the most memory that the solver itself has allocated at one time */
   char note[120];    /* "100 passes are typical"; preset to the empty text */
+  /* Preset to the rows that a model will keep, where models of the first rows, which a plan has
+   * tried, told theirs (scl_solution.kept); 0: not known. */
+  double kept;
 } scl_cost;
 #define SCL_LEAST_COST SCL_THROUGH(scl_cost, note)
 
