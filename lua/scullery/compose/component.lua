@@ -329,8 +329,14 @@ local function constructor(kind, name)
       -- has a rule of its own
       local key, own = option.name, false
       for _, word in ipairs(option.words) do own = own or word == "auto" end
-      local chosen = copy[key] == "auto" and component.is_chosen(option, list) and not own
-      if chosen then copy[key], auto = nil, key end
+      local chosen = component.is_chosen(option, list) and not own and copy[key]
+      if chosen == "auto" then
+        copy[key], auto = nil, key
+      elseif type(chosen) == "string" and (option.role == "regularisation"
+        or option.role == "capacity") then
+        error(("option '%s' got %s; it takes a number, or \"auto\": p:fit chooses it"):format(key,
+          options.show(chosen)), 0)
+      end
     end
     local self = setmetatable({ kind = kind, name = name, given = copy, auto = auto }, Component)
     refuse_auto(self)
