@@ -4,9 +4,12 @@
 #define _GNU_SOURCE
 #include "checker/guarded.h"
 
+#include "base/memory.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+enum { MARGIN = 64 }; /* bytes before memory of the heap */
 
 static size_t page(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
@@ -24,21 +27,32 @@ scl_status scl_guarded_create(size_t size, bool at_start, scl_guarded *out, scl_
   return SCL_STATUS_OK;
 }
 
-/* Set the protection of all pages between the two inaccessible ones. */
-static void protect(const scl_guarded *memory, int how) {
-  (void)mprotect((char *)memory->mapped + page(), memory->mapped_size - 2 * page(), how);
+scl_status scl_guarded_create_plain(size_t size, scl_guarded *out, scl_error *error) {
+  *out = (scl_guarded){.size = size, .mapped = scl_allocate(MARGIN + size)};
+  if (out->mapped == NULL) return scl_fail_memory(error, size, "rows");
+  memset(out->mapped, SCL_GUARDED_FILL, MARGIN + size);
+  out->bytes = (unsigned char *)out->mapped + MARGIN;
+  return SCL_STATUS_OK;
 }
 
-void scl_guarded_lock(const scl_guarded *memory) { protect(memory, PROT_READ); }
+void scl_guarded_lock(const scl_guarded *memory) {
+  if (memory->mapped_size > 0)
+    (void)mprotect((char *)memory->mapped + page(), memory->mapped_size - 2 * page(), PROT_READ);
+}
 
 bool scl_guarded_untouched(const scl_guarded *memory) {
-  for (const unsigned char *at = (const unsigned char *)memory->mapped + page(); at < memory->bytes;
-       at++)
+  const unsigned char *at = memory->mapped;
+  for (at += memory->mapped_size > 0 ? page() : 0; at < memory->bytes; at++)
     if (*at != SCL_GUARDED_FILL) return false;
   return true;
 }
 
 void scl_guarded_destroy(scl_guarded *memory) {
-  if (memory->mapped != NULL) (void)munmap(memory->mapped, memory->mapped_size);
+  if (memory->mapped_size > 0) {
+    (void)munmap(memory->mapped, memory->mapped_size);
+  } else if (memory->mapped != NULL) {
+    memset(memory->mapped, SCL_GUARDED_FILL, MARGIN + memory->size); /* NaN for who kept it */
+    scl_release(memory->mapped);
+  }
   *memory = (scl_guarded){0};
 }

@@ -9,8 +9,8 @@
 typedef struct scl_guarded {
   unsigned char *bytes; /* the usable bytes */
   size_t size;
-  void *mapped; /* with the pages around it */
-  size_t mapped_size;
+  void *mapped;       /* with the pages around it */
+  size_t mapped_size; /* 0: from the heap */
 } scl_guarded;
 
 enum {
@@ -20,7 +20,9 @@ enum {
 /* `size` bytes that end at the page behind them, so that they are aligned to the largest power of
  * two that divides size; or, at_start, that begin behind the page before them. 0 is a size. */
 scl_status scl_guarded_create(size_t size, bool at_start, scl_guarded *out, scl_error *error);
-/* Makes it read-only: a write ends the process. */
+/* The same from the heap, without the pages: twenty times as cheap, for the later ones of many. */
+scl_status scl_guarded_create_plain(size_t size, scl_guarded *out, scl_error *error);
+/* Makes it read-only: a write ends the process, but for memory of the heap. */
 void scl_guarded_lock(const scl_guarded *memory);
 /* Whether the bytes between the page before it and its beginning are unchanged. */
 bool scl_guarded_untouched(const scl_guarded *memory);

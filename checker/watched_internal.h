@@ -13,6 +13,7 @@ typedef struct watched {
   scl_problem plain; /* the engine's own verbs */
   scl_watch *watch;
   size_t asked;     /* verbs of the kind that is to fail */
+  size_t visits;    /* and turns so far */
   bool visiting;    /* a visit or a turn of the solver runs */
   atomic_bool busy; /* a verb runs */
 } watched;

@@ -3,12 +3,31 @@
 #include "checker/watched_internal.h"
 #include <string.h>
 
-enum { GAP = 3, PARTS = 5 }; /* numbers between rows; arrays of a block */
+enum {
+  GAP = 3,        /* numbers between rows */
+  PARTS = 6,      /* arrays of a block, and scores */
+  GUARDED = 60,   /* visits of a solver at first that see guarded memory */
+  IN_BETWEEN = 16 /* of the later ones every 16th does: system calls take most of their time */
+};
 
 typedef struct copies {
   scl_guarded parts[PARTS];
   size_t count;
+  bool plain; /* from the heap */
 } copies;
+
+static copies copies_open(watched *w) {
+  const size_t visit = w->visits++;
+  return (copies){.plain = visit >= GUARDED && visit % IN_BETWEEN != 0};
+}
+
+static scl_status make_room(copies *c, size_t bytes, scl_guarded **out, scl_error *error) {
+  *out = &c->parts[c->count];
+  SCL_TRY(c->plain ? scl_guarded_create_plain(bytes, *out, error)
+                   : scl_guarded_create(bytes, false, *out, error));
+  c->count++;
+  return SCL_STATUS_OK;
+}
 
 /* The solver must not keep the rows: a later access to them ends the process. */
 static void close_copies(copies *c) {
@@ -21,9 +40,8 @@ static scl_status copy(copies *c, const void *from, size_t bytes, const void **o
                        scl_error *error) {
   *out = NULL;
   if (from == NULL) return SCL_STATUS_OK;
-  scl_guarded *room = &c->parts[c->count];
-  SCL_TRY(scl_guarded_create(bytes, false, room, error));
-  c->count++;
+  scl_guarded *room;
+  SCL_TRY(make_room(c, bytes, &room, error));
   memcpy(room->bytes, from, bytes);
   scl_guarded_lock(room);
   *out = room->bytes;
@@ -37,9 +55,8 @@ static scl_status copy_features(copies *c, scl_const_block *block, scl_error *er
   if (block->data == NULL) return SCL_STATUS_OK;
   const size_t size = scl_dtype_size(block->dtype), stride = block->cols + GAP;
   const size_t bytes = block->rows == 0 ? 0 : ((block->rows - 1) * stride + block->cols) * size;
-  scl_guarded *room = &c->parts[c->count];
-  SCL_TRY(scl_guarded_create(bytes, false, room, error));
-  c->count++;
+  scl_guarded *room;
+  SCL_TRY(make_room(c, bytes, &room, error));
   for (size_t i = 0; i < block->rows; i++)
     memcpy(room->bytes + i * stride * size,
            (const char *)block->data + (ptrdiff_t)i * block->row_stride * (ptrdiff_t)size,
@@ -69,7 +86,7 @@ static scl_status copy_rows(copies *c, scl_rows *rows, size_t targets, scl_error
 scl_status scl_watched_show(void *visit, const scl_rows *rows, scl_error *error) {
   const scl_watched_visit *v = visit;
   scl_rows shown = *rows;
-  copies c = {.count = 0};
+  copies c = copies_open(v->w);
   scl_status status = copy_rows(&c, &shown, v->w->s.problem.targets, error);
   if (status == SCL_STATUS_OK) {
     v->w->visiting = true;
@@ -84,20 +101,19 @@ scl_status scl_watched_show(void *visit, const scl_rows *rows, scl_error *error)
 static scl_status turn_copies(const scl_watched_visit *v, copies *c, scl_rows *rows, double *scores,
                               scl_error *error) {
   const size_t bytes = rows->count * v->columns * sizeof *scores;
-  scl_guarded room;
+  scl_guarded *room;
   rows->features.data = NULL;
   rows->columns = NULL;
   rows->csr = NULL;
   SCL_TRY(copy_rows(c, rows, v->w->s.problem.targets, error));
-  SCL_TRY(scl_guarded_create(bytes, false, &room, error));
-  memcpy(room.bytes, scores, bytes);
+  SCL_TRY(make_room(c, bytes, &room, error));
+  memcpy(room->bytes, scores, bytes);
   v->w->visiting = true;
-  const scl_status status = v->turn(v->context, rows, (double *)(void *)room.bytes, error);
+  const scl_status status = v->turn(v->context, rows, (double *)(void *)room->bytes, error);
   v->w->visiting = false;
-  memcpy(scores, room.bytes, bytes);
-  if (!scl_guarded_untouched(&room))
+  memcpy(scores, room->bytes, bytes);
+  if (!scl_guarded_untouched(room))
     scl_watched_blame(v->w, "the turn of a sweep wrote before the scores that it was given");
-  scl_guarded_destroy(&room);
   for (size_t i = 0; status == SCL_STATUS_OK && i < rows->count * v->columns; i++)
     if (isnan(scores[i]))
       scl_watched_blame(v->w, "the turn of a sweep left NaN in the place of a score");
@@ -107,7 +123,7 @@ static scl_status turn_copies(const scl_watched_visit *v, copies *c, scl_rows *r
 scl_status scl_watched_turn(void *visit, const scl_rows *rows, double *scores, scl_error *error) {
   const scl_watched_visit *v = visit;
   scl_rows shown = *rows;
-  copies c = {.count = 0};
+  copies c = copies_open(v->w);
   const scl_status status = turn_copies(v, &c, &shown, scores, error);
   close_copies(&c);
   return status;

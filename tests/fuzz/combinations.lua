@@ -1,6 +1,6 @@
 --- Random combinations of plugins, options, data and pipelines: built-in ones, ones that are wrong
---- in some slot, and ones that a script defines. Processes that may be killed run a hundred each
---- (combined.lua). A crash inside a plugin that was made wrong is its own fault; every other one, a
+--- in some slot, and ones that a script defines. Processes that may be killed run five hundred
+--- each (combined.lua). A crash inside a plugin that was made wrong is its own fault; every other one, a
 --- report of a sanitizer, long work that Ctrl-C does not end, and an error that shows the inside
 --- are findings.
 ---
@@ -14,7 +14,7 @@ local support = require "support"
 local o = attack.options(arg, { seed = "1", seconds = 60, count = 1e9, first = 0 })
 
 -- Combinations of a process; its seconds until Ctrl-C, and then until SIGKILL; its status after it.
-local EACH <const>, LIMIT <const>, GRACE <const>, LONG <const> = 100, 120, 30, 3
+local EACH <const>, LIMIT <const>, GRACE <const>, LONG <const> = 500, 300, 90, 3
 
 local folder, seed = attack.folder(), attack.seed(o.seed) & 0xffffffff
 

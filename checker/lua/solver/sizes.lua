@@ -205,9 +205,12 @@ local function changes(t, option, given, problem)
   return said
 end
 
--- Whether it changes anything, in any variant and case, alone or beside another option.
+local SETTINGS <const> = 40 -- of the other options, drawn
+
+-- Whether it changes anything, in any variant and case; then beside other options, and on more
+-- rows, as a share of them may be set aside, and what is left may be less than a minibatch.
 local function has_effect(t, option)
-  local said
+  local said, variants = nil, {}
   for one in problems.variants(t) do
     local given = option.name == "max_iterations" and one.given or t.subject:hasty(one.given)
     for _, case in ipairs(one.cases) do
@@ -218,15 +221,22 @@ local function has_effect(t, option)
         if found == false then said = false end
       end
     end
+    local first = one.cases[1].problem
+    variants[#variants + 1] = { given = one.given, many = problems.make(t, { n = 500,
+      classes = first.classes, T = first.T, positive = first.positive }) }
   end
   if said == nil then return true end
-  for one in problems.variants(t) do
-    for _, other in ipairs(choices.numeric(t.subject.info)) do
-      for _, number in ipairs(other ~= option and { 0.3, 50 } or {}) do
-        local given = problems.with(one.given, { [other.name] = other.takes_number and number
-          or math.ceil(number) })
-        if changes(t, option, given, one.cases[1].problem) then return true end
+  local others = choices.numeric(t.subject.info)
+  local draws = t:random(SETTINGS, #others, 5)
+  for k = 1, SETTINGS do
+    for _, one in ipairs(variants) do
+      local given = problems.with(one.given, {})
+      for i, other in ipairs(others) do
+        local u = other ~= option and draws:get(k, i) or 0
+        if u > 0.7 then given[other.name] = 50 end
+        if u < -0.7 then given[other.name] = other.takes_number and 0.3 or 1 end
       end
+      if changes(t, option, given, one.many) then return true end
     end
   end
   return false
