@@ -47,7 +47,6 @@ add_custom_command(OUTPUT ${BYTECODE} DEPENDS scullery scripts/bytecode.lua ${MO
 add_custom_target(bytecode ALL DEPENDS ${BYTECODE})
 
 configure_file(cmake/record_folders.cmake.in record_folders.cmake @ONLY)
-install(SCRIPT ${CMAKE_BINARY_DIR}/record_folders.cmake)
 install(TARGETS scullery libscullery libscullery_fit plugin_headers EXPORT SculleryTargets)
 install(TARGETS core checker DESTINATION ${SCULLERY_LUA_MODULES}/scullery)
 install(DIRECTORY lua/scullery DESTINATION ${SCULLERY_LUA_FILES} PATTERN "*.swp" EXCLUDE)

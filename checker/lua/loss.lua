@@ -3,4 +3,5 @@ local list = {}
 for _, part in ipairs{ "calls", "slopes", "duals", "fits" } do
   table.move(require("scullery_checker.loss." .. part), 1, 100, #list + 1, list)
 end
+table.move(require "scullery_checker.effects"(), 1, 100, #list + 1, list)
 return list

@@ -342,6 +342,8 @@ function TestInstallation.test_uninstall_removes_what_was_installed_and_nothing_
   lu.assertEquals(sh(("find %s -type d -empty"):format(quote(there))), "")
   lu.assertStrContains(sh(remove), "was not there any more: " .. there .. "/bin/scullery")
   os.remove(there .. "/lib/scullery/plugins/solver/mine.so")
+  sh(remove)
+  lu.assertNil(io.open(there), "an empty folder is left")
 end
 
 function TestInstallation.test_uninstall_without_an_installation_is_an_error()

@@ -45,6 +45,25 @@ local function check_blocks(t)
   end)
 end
 
+-- 700 rows in one block, and rows of 300 columns, against parts of 50 rows.
+local function check_sizes(t)
+  for _, size in ipairs{ { 700, 5 }, { 100, 300 } } do
+    local X, y = rows.random(t, size[1], size[2])
+    for stage in t:variants() do
+      local fitted = rows.try(t, ("%d columns"):format(size[2]), function()
+        return rows.fit(t, stage, X, y)
+      end)
+      local width = fitted and core.stage_info(fitted).cols_out
+      local all = fitted and apply(t, fitted, X, width)
+      for first = 1, all and size[1] or 0, 50 do
+        local part = X:slice(first, first + 49):copy()
+        blocks.expect_same(t, apply(t, fitted, part, width), all:slice(first, first + 49):copy(),
+          ("rows %d to %d of %d, %d columns"):format(first, first + 49, size[1], size[2]))
+      end
+    end
+  end
+end
+
 local function check_alone(t)
   each_fitted(t, function(fitted, X, want, width)
     for _, bad in ipairs{ 1e300, -1e160, 1e9, 5e-324 } do
@@ -157,5 +176,7 @@ return {
   { name = "sparse-rows", about = "apply_csr gives the rows of apply", run = check_sparse },
   { name = "blocks", about = "a row has the same bits in any block, and nothing else is touched",
     run = check_blocks },
+  { name = "sizes", about = "a row has the same bits in a block of 700, and with 300 columns",
+    run = check_sizes },
   { name = "rows-alone", about = "a row depends on its own numbers alone", run = check_alone },
 }
