@@ -144,15 +144,18 @@ local function check_memory(t, first, second)
   end
 end
 
--- Of kinds without a job, a small run in the place of a call.
-local function run_of(t, rows)
+-- Of kinds without a job, small runs on other numbers in the place of two calls.
+local function runs_of(t)
   local component = t.subject:variants()[1].component
-  return { {}, function() t.subject.use(component, t.seed, rows) end }
+  return { {}, function() t.subject.use(component, t.seed, 300) end }, { {}, function()
+    if t.kind == "reader" then return require("scullery_checker.reader.files").read_bent(component) end
+    t.subject.use(component, t.seed, 200)
+  end }
 end
 
 local function check_at_once(t)
   if t.kind == "transport" or t.subject.in_lua then t:skip("its slots do not run on threads") end
-  if not jobs[t.kind] then return check_memory(t, run_of(t, 300), run_of(t, 200)) end
+  if not jobs[t.kind] then return check_memory(t, runs_of(t)) end
   local first, second, same = two_jobs(t)
   race(t, first, second, "two instances")
   race(t, first, same, "two calls of one instance")

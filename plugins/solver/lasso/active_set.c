@@ -394,7 +394,7 @@ static scl_status active_set_step(active_set *q, const separable *r, active_stat
 scl_status active_set_solve(active_set *q, const separable *r, const scl_problem *problem,
                             double target, size_t most, active_state *s, scl_error *error) {
   scl_status status = SCL_STATUS_OK;
-  bool settled = false, reached = false;
+  bool settled = q->count == 0, reached = false; /* where none is active, none can move */
   int idle = 0;
   if (r->l2 != q->factor_l2) status = active_set_restart(q, r->l2, s->a, error);
   if (status == SCL_STATUS_OK) status = active_set_reached(q, r, target, s, &reached, error);
