@@ -1,8 +1,8 @@
 --- Random combinations of plugins, options, data and pipelines: built-in ones, ones that are wrong
 --- in some slot, and ones that a script defines. Processes that may be killed run five hundred
---- each (combined.lua). A crash inside a plugin that was made wrong is its own fault; every other one, a
---- report of a sanitizer, long work that Ctrl-C does not end, and an error that shows the inside
---- are findings.
+--- each (combined.lua). A crash inside a plugin that was made wrong is its own fault; every other
+--- one, a report of a sanitizer, long work that Ctrl-C does not end, and an error that shows the
+--- inside are findings.
 ---
 ---   scullery tests/fuzz/combinations.lua [--seed S] [--seconds T] [--count N] [--first I]
 package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"

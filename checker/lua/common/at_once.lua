@@ -148,8 +148,8 @@ end
 local function runs_of(t)
   local component = t.subject:variants()[1].component
   return { {}, function() t.subject.use(component, t.seed, 300) end }, { {}, function()
-    if t.kind == "reader" then return require("scullery_checker.reader.files").read_bent(component) end
-    t.subject.use(component, t.seed, 200)
+    if t.kind ~= "reader" then return t.subject.use(component, t.seed, 200) end
+    require("scullery_checker.reader.files").read_bent(component)
   end }
 end
 

@@ -83,16 +83,8 @@ local function float32(t)
       local wide = problems.solved(t, component, problem, case.label)
       local narrow = problems.solved(t, component, problems.with(problem, { dtype = "float32" }),
         case.label .. " in float32")
-      -- The rows are what float32 holds: only sums may be rounded. A fit that says how far it is
-      -- from its tolerance may be so far off; or, where its residual r is of the objective F
-      -- relative to F(0), by ||a - a*|| <= sqrt(2 r F(0)/lambda), F being lambda-strongly convex:
-      -- at lambda = 0.1 at most 4.5 sqrt(r), a* being near 1. Over the built-in solvers and 10
-      -- seeds predictions lay at most 0.75 sqrt(r) apart: four times that is allowed.
-      local slack = 3e-5
-      for _, fit in ipairs{ wide, narrow } do
-        local r = fit.status ~= "converged" and fit.residual or 0
-        slack = math.max(slack, math.min(0.1, math.max(100 * r, 3 * math.sqrt(r))))
-      end
+      -- the rows are what float32 holds: only sums may be rounded
+      local slack = math.max(3e-5, problems.unfinished(wide, narrow))
       problems.same(t, wide.predictions, narrow.predictions, slack, "%s, in float64 and float32",
         case.label)
     end

@@ -279,8 +279,9 @@ local function moves(t, component, case, offsets)
     if equally_good(component, problem, fit, changed, moved) then return end
     local ended = fit.status == "converged" and moved.status == "converged"
     problems.same(t, fit.predictions + by, moved.predictions,
-      ended and math.max(1e-6, 0.03 * problems.slack(fit, moved)) or 0.03, "%s, with a constant: \z
-        %s", case.label, what)
+      ended and math.max(1e-6, 0.03 * problems.slack(fit, moved)) or
+        math.max(0.03, problems.unfinished(fit, moved)), "%s, with a constant: %s", case.label,
+      what)
   end
   if not problem.T then move("all columns + 2", { X = problem.X + 2, Z = problem.Z + 2 }, 0) end
   for _, by in ipairs(problem.classes == 0 and offsets or {}) do

@@ -205,7 +205,7 @@ local function changes(t, option, given, problem)
   return said
 end
 
-local SETTINGS <const> = 40 -- of the other options, drawn
+local SETTINGS <const> = 60 -- of the other options, drawn
 
 -- Whether it changes anything, in any variant and case; then beside other options, and on more
 -- rows, as a share of them may be set aside, and what is left may be less than a minibatch.
@@ -222,7 +222,7 @@ local function has_effect(t, option)
       end
     end
     local first = one.cases[1].problem
-    variants[#variants + 1] = { given = one.given, many = problems.make(t, { n = 500,
+    variants[#variants + 1] = { given = one.given, few = first, many = problems.make(t, { n = 500,
       classes = first.classes, T = first.T, positive = first.positive }) }
   end
   if said == nil then return true end
@@ -236,7 +236,7 @@ local function has_effect(t, option)
         if u > 0.7 then given[other.name] = 50 end
         if u < -0.7 then given[other.name] = other.takes_number and 0.3 or 1 end
       end
-      if changes(t, option, given, one.many) then return true end
+      if changes(t, option, given, k % 2 == 0 and one.many or one.few) then return true end
     end
   end
   return false
