@@ -102,7 +102,7 @@ function TestACheckpointContinues()
       given.checkpoint, given.every = folder .. "/c", 0
       given.progress = function()
         reports = reports + 1
-        if reports == 40 then error "stop" end
+        if reports == 15 then error "stop" end -- of some 50 of halving
       end
       support.fails({ "stop" }, function() searched(3):search(ds, given) end)
       given.progress = nil
