@@ -1,5 +1,5 @@
 --- SIGKILL while a fit with a checkpoint runs, at random, again and again until the fit ends: the
---- model has the bits of one fit, whatever was cut off, for every solver.
+--- model has the bits of one fit, whatever was cut off, for every kind of solver.
 ---
 ---   scullery tests/fuzz/checkpoints.lua [--seed S] [--seconds T] [--kills N]
 package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
