@@ -81,6 +81,8 @@ local function seconds_of(train, features, solver)
   return least, p
 end
 
+local function brief(seconds) return (seconds < 0.0995 and "%.3f" or "%.2f"):format(seconds) end
+
 local function print_seconds()
   print("| | rows | T | no options | the width given | all given |\n|---|---|---|---|---|---|")
   for _, case in ipairs(timed) do
@@ -95,9 +97,9 @@ local function print_seconds()
       given.C = tonumber((chosen:match " C = ([^,]+)"))
       local fixed = sc.features{ seed = 1, T = features, phi = sc.nonlinearity.fourier(),
         p = sc.sampler.gaussian{ sigma = tonumber((chosen:match "sigma = (%S+)")) } }
-      print(("| %s, `%s` | %d | %d | %.2f | %.2f | %.2f |"):format(name, solver, n, features, plain,
-        seconds_of(train, fixed, sc.solver[solver]{}),
-        (seconds_of(train, fixed, sc.solver[solver](given)))))
+      print(("| %s, `%s` | %d | %d | %s | %s | %s |"):format(name, solver, n, features,
+        brief(plain), brief(seconds_of(train, fixed, sc.solver[solver]{})),
+        brief(seconds_of(train, fixed, sc.solver[solver](given)))))
     end
   end
 end
