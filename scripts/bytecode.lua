@@ -5,7 +5,7 @@ local bytecode = require "scullery.base.bytecode"
 local folder = arg[1]
 local sources = {}
 local find = "cd '%s' && find -L scullery -name '*.lua' ! -path '*/templates/*' | sort"
-local pipe = assert(io.popen(find:format(folder)))
+local pipe = assert(io.popen(find:format((folder:gsub("'", "'\\''")))))
 for path in pipe:lines() do
   local file = assert(io.open(folder .. "/" .. path, "rb"))
   local name = path:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")

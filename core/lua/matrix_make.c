@@ -58,6 +58,8 @@ static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
 
 /* zeros(n[, d[, {dtype =}]]) and ones: an n x d matrix of one value; d is 1 where it is absent */
 static int filled(lua_State *L, const char *name, double value) {
+  if (lua_type(L, 1) == LUA_TTABLE)
+    return luaL_error(L, "%s takes two numbers, %s(n, d): 'n' got a table", name, name);
   const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
   const size_t cols = scl_lua_opt_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d", 1);
   scl_matrix_fill(scl_lua_make_matrix(L, rows, cols, dtype_option(L, 3, name)), value);
@@ -70,6 +72,8 @@ static int ones(lua_State *L) { return filled(L, "ones", 1); }
 
 /* eye(n[, {dtype =}]) -> the n x n identity matrix */
 static int eye(lua_State *L) {
+  if (lua_type(L, 1) == LUA_TTABLE)
+    return luaL_error(L, "eye takes a number, eye(n): 'n' got a table");
   const size_t n = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
   scl_matrix *a = scl_lua_make_matrix(L, n, n, dtype_option(L, 2, "eye"));
   scl_matrix_fill(a, 0);

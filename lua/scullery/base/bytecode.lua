@@ -5,8 +5,11 @@ local core = require "scullery.core"
 
 local bytecode = {}
 
--- The first bytes of a file of bytecode, before its size.
-local TITLE = "Scullery bytecode 1\n"
+-- The first bytes of a file of bytecode. Then come a hash and the size of the index, the index, and
+-- the bytecode of all modules.
+local TITLE = "Scullery bytecode 2\n"
+-- A module's name, size and hash of its source, and place, size and hash of its bytecode.
+local ENTRY = "<s4I4I4I4I4I4"
 
 -- Bytecode of Lua 5.4 begins with a header and a count of upvalues, of 32 bytes together, and the
 -- name of the chunk. The build does not know the path of an installation, and compiles under "?".
@@ -20,41 +23,59 @@ end
 
 --- bytecode.pack(sources): a file of bytecode. sources: list of { name = , text = } of modules.
 function bytecode.pack(sources)
-  local list = {}
+  local entries, codes, at = {}, {}, 0
   for i, source in ipairs(sources) do
     local code = string.dump(assert(load(source.text, "=?", "t")))
     assert(code:sub(NAME, NAME + 2) == sized "=?", "this is not the bytecode of Lua 5.4")
-    list[i] = string.pack("<s4I4I4s4", source.name, #source.text, core.hash(source.text), code)
+    entries[i] = string.pack(ENTRY, source.name, #source.text, core.hash(source.text), at, #code,
+      core.hash(code))
+    codes[i], at = code, at + #code
   end
-  return TITLE .. string.pack("<s4", table.concat(list))
+  local index = table.concat(entries)
+  return TITLE .. string.pack("<I4I4", core.hash(index), #index) .. index .. table.concat(codes)
 end
 
---- bytecode.unpack(pack): module -> { size = , hash = , code = }: of its source, and its bytecode.
---- Empty if the file is cut off or of another version.
-function bytecode.unpack(pack)
-  local modules, at = {}, #TITLE + 5
-  if #pack < at or pack:sub(1, #TITLE) ~= TITLE
-    or string.unpack("<I4", pack, #TITLE + 1) ~= #pack - at + 1 then return modules end
-  while at <= #pack do
-    local name, size, hash, code
-    name, size, hash, code, at = string.unpack("<s4I4I4s4", pack, at)
-    modules[name] = { size = size, hash = hash, code = code }
-  end
-  return modules
-end
-
--- Returns the text of a file; nil if it cannot be read.
-local function read(path)
+-- Returns at most `count` bytes of a file after the first `from`, all by default; nil if it cannot
+-- be read.
+local function read(path, from, count)
   local file = io.open(path, "rb")
   if not file then return nil end
-  local text = file:read(file:seek "end", file:seek "set")
+  local size = file:seek "end"
+  file:seek("set", from or 0)
+  local text = file:read(math.min(count or size, size))
   file:close()
   return text
 end
 
+-- module -> { size = , hash = }, of its source, and { from = , count = , code_hash = }, of its
+-- bytecode in the file. Empty if that is none of this version, or its index is damaged.
+local function index_of(path)
+  local start = #TITLE + 8
+  local head = path and read(path, 0, start) or ""
+  if #head < start or head:sub(1, #TITLE) ~= TITLE then return {} end
+  local own, length = string.unpack("<I4I4", head, #TITLE + 1)
+  local index, modules, at = read(path, start, length), {}, 1
+  if not index or core.hash(index) ~= own then return {} end
+  while at <= #index do
+    local name, size, hash, from, count, code_hash
+    name, size, hash, from, count, code_hash, at = string.unpack(ENTRY, index, at)
+    modules[name] = { size = size, hash = hash, from = from + start + length, count = count,
+      code_hash = code_hash }
+  end
+  return modules
+end
+
 local main = package.searchpath("scullery", package.path)
-local modules = bytecode.unpack(main
-  and read((main:gsub("scullery/init%.lua$", "scullery.luac"))) or "")
+local pack = main and main:gsub("scullery/init%.lua$", "scullery.luac")
+local modules = index_of(pack)
+
+-- What was compiled as "?", under the name of its file; nil if it is damaged: Lua does not check
+-- the bytecode that it runs.
+local function code_of(module, path)
+  local code = read(pack, module.from, module.count)
+  if not code or core.hash(code) ~= module.code_hash then return nil end
+  return code:sub(1, NAME - 1) .. sized("@" .. path) .. code:sub(NAME + 3)
+end
 
 -- Before the searcher of files, and returns what that returns.
 table.insert(package.searchers, 2, function(name)
@@ -63,8 +84,8 @@ table.insert(package.searchers, 2, function(name)
   local source = path and read(path)
   modules[name] = nil
   if not source or #source ~= module.size or core.hash(source) ~= module.hash then return nil end
-  local code = module.code:sub(1, NAME - 1) .. sized("@" .. path) .. module.code:sub(NAME + 3)
-  return load(code, "=" .. name, "b"), path
+  local code = code_of(module, path)
+  return code and load(code, "=" .. name, "b"), path
 end)
 
 return bytecode

@@ -328,7 +328,9 @@ local function constructor(kind, name)
       -- "auto" leaves the choice to p:fit, as if the option were not given, but where the component
       -- has a rule of its own
       local key, own = option.name, false
-      for _, word in ipairs(option.words) do own = own or word == "auto" end
+      for _, word in ipairs(option.words) do
+        own = own or word == "auto" or word == copy[key]
+      end
       local chosen = component.is_chosen(option, list) and not own and copy[key]
       if chosen == "auto" then
         copy[key], auto = nil, key

@@ -118,7 +118,8 @@ end
 
 --- sc.data.spiked(X[, { p = 0.03, sigma = 6, law = "normal", seed = 1 }]): X with some entries
 --- replaced by noise, each with probability p, to try how well a method bears outliers. law:
---- "normal", N(0, sigma^2), or "uniform", on [-sigma, sigma].
+--- "normal", N(0, sigma^2), or "uniform", on [-sigma, sigma]. It draws as sc.rand and sc.randn do
+--- with the seeds 2 seed and 2 seed + 1: an X that was drawn takes others.
 function generated.spiked(X, given)
   return options.guard("data.spiked", 1, spiked, X, given)
 end

@@ -73,6 +73,8 @@ function TestMaking:test_absurd_sizes_are_refused_with_their_bytes()
   for _, bad in ipairs { -1, 1.5, 0 / 0, math.huge, "3", {} } do
     fails("'n' got", sc.zeros, bad, 1)
   end
+  fails("ones takes two numbers, ones(n, d): 'n' got", sc.ones, { 60, 1 })
+  fails("eye takes a number, eye(n): 'n' got", sc.eye, { 3 })
 end
 
 TestRandom = {}

@@ -44,11 +44,16 @@ function TestBytecode:test_is_the_source()
     local path = folder .. "/scullery/base/range.lua"
     support.write(path, (support.read(path):gsub("local range = {}", "local range = { x = 1 }")))
     lu.assertEquals({ run(folder, 'print(require "scullery.base.range".x)') }, { "1\n", all - 1 })
-    -- a file that is cut off, is of another version, or is none
-    local pack = support.read(folder .. "/scullery.luac")
-    for _, damaged in ipairs{ pack:sub(1, -2), "x" .. pack, "" } do
+    -- a file that is damaged in its index or its bytecode, cut off, of another version, or none
+    local pack, half = support.read(folder .. "/scullery.luac"), 65536
+    local first = pack:sub(1, half)
+    for damaged, used in pairs{ [pack:gsub("scullery", "Scullery", 1)] = 0, [pack:sub(1, 99)] = 0,
+      ["x" .. pack] = 0, [""] = 0, [first] = all - 2,
+      [first .. pack:sub(half + 1):reverse()] = all - 2 } do
       support.write(folder .. "/scullery.luac", damaged)
-      lu.assertEquals({ run(folder, "") }, { "", 0 })
+      local said, count = run(folder, "")
+      lu.assertEquals(said, "")
+      lu.assertTrue(count <= used and (count > 0) == (used > 0), count)
     end
   end)
 end
