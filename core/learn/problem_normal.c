@@ -67,6 +67,8 @@ static size_t count_totals(const solve_context *s) {
 /* Refer to totals that an earlier problem kept. */
 static scl_status use_kept(solve_context *s, const scl_kept_total *kept, scl_error *error) {
   SCL_TRY(reserve_totals(s, error));
+  scl_symmetric_destroy(s->moment); /* of reweighted sums */
+  s->moment = NULL;
   memcpy(s->totals.right, kept->numbers, count_totals(s) * sizeof *kept->numbers);
   s->totals.total = kept->total;
   SCL_TRY(scl_symmetric_combine(s->problem.features, &kept->moment, 1, 0, NULL, &s->moment, error));

@@ -18,6 +18,7 @@ scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *erro
                      .targets = c,
                      .groups = groups,
                      .counted = like->counted,
+                     .shared = like->shared,
                      .exact = like->exact};
   if (like->exact) {
     const scl_moments moments = like->counted  ? SCL_MOMENTS_NONE

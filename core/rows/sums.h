@@ -36,7 +36,8 @@ typedef struct scl_kept_total {
   double *numbers; /* right, square, mean_phi and mean_y of scl_totals, one after the other */
   double total;
 } scl_kept_total;
-/* The place for the totals without that group (-1: all), centred or not. NULL: too large to keep, or no memory. */
+/* The place for the totals without that group (-1: all), centred or not. NULL: too large to keep,
+ * or no memory. */
 scl_kept_total *scl_sums_kept_total(scl_sums *sums, long without, bool centred);
 
 /* Zeros, of the sizes of `like`. */

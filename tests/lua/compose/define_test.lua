@@ -456,6 +456,28 @@ function TestSolvers:test_the_verbs_agree()
     { "stopped", 3, "probed" }) -- the fit adds that the model is no better than a constant
 end
 
+-- The sums of folds, which are kept, come again after sums with other weights, and hold no memory.
+function TestSolvers:test_sums_again_after_other_weights()
+  local asked = 0
+  local probe = sc.solver.define{ name = fresh(), solve = function(problem)
+    local sums = problem:normal()
+    problem:reweighted(2 * sc.ones(problem.rows, 1))
+    local again = problem:normal()
+    lu.assertEquals({ gap(again.moment, sums.moment), gap(again.right, sums.right) }, { 0, 0 })
+    asked = asked + 1
+    return { coefficients = sc.zeros(problem.features, 1), outcome = "stopped" }
+  end }
+  local function used()
+    with(probe()):cv(ds, { folds = 3 })
+    for _ = 1, 2 do collectgarbage() end
+    return (core.memory())
+  end
+  used()
+  local before = used()
+  lu.assertTrue(used() - before < 24 * 24 * 4, "a moment was not released")
+  lu.assertEquals(asked, 9)
+end
+
 function TestSolvers:test_a_problem_ends_with_its_solve()
   local kept
   local keeper = sc.solver.define{ name = fresh(), solve = function(problem)
