@@ -93,6 +93,8 @@ scl_status scl_folds_solve_divided(scl_training *training, const scl_instance *s
   const size_t each = values == NULL ? 1 : count, dealt = groups - groups % scl_processes_count();
   memset(fits, 0, groups * each * sizeof *fits);
   scl_status status = prepare(training, solver, without[0], error);
+  for (size_t i = dealt; status == SCL_STATUS_OK && i < groups; i++)
+    status = prepare(training, solver, without[i], error);
   if (status == SCL_STATUS_OK)
     status = solve_own(training, solver, without, dealt, values, count, fits, error);
   status = scl_processes_meet(status, error, "the fits of %zu folds by %zu values", groups, each);

@@ -6,6 +6,7 @@
 #include "algebra/exact.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/memory_left.h"
 #include "learn/quadratic.h"
 #include "plugin/host.h"
 #include "processes/processes.h"
@@ -33,7 +34,9 @@ scl_status scl_training_create(const scl_flow *flow, scl_task task, size_t class
   training->way = scl_sums_way_of(flow);
   training->task = task;
   training->classes = classes;
-  training->allowance = scl_min(allowance, scl_memory_left_about() / 2);
+  size_t left = scl_memory_left_about();
+  if (left / 2 < allowance) left = scl_memory_left(); /* some may have been released since */
+  training->allowance = scl_min(allowance, left / 2);
   (void)pthread_mutex_init(&training->lock, NULL);
   const scl_status status = agree_on_allowance(training, error);
   if (status == SCL_STATUS_OK)
