@@ -48,7 +48,7 @@ bool scl_guarded_untouched(const scl_guarded *memory) {
 }
 
 void scl_guarded_destroy(scl_guarded *memory) {
-  if (memory->mapped_size > 0) {
+  if (memory->mapped != NULL && memory->mapped_size > 0) {
     (void)munmap(memory->mapped, memory->mapped_size);
   } else if (memory->mapped != NULL) {
     memset(memory->mapped, SCL_GUARDED_FILL, MARGIN + memory->size); /* NaN for who kept it */

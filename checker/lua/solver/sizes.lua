@@ -1,6 +1,7 @@
 --- Tests of solvers at size, with options far from usual, and of what they say of how they ended.
 local core = require "scullery_checker.core"
 local choices = require "scullery_checker.choices"
+local process = require "scullery_checker.process"
 local problems = require "scullery_checker.solver.problems"
 
 local function backwards(n)
@@ -208,8 +209,9 @@ end
 local SETTINGS <const> = 60 -- of the other options, drawn
 
 -- Whether it changes anything, in any variant and case; then beside other options, and on more
--- rows, as a share of them may be set aside, and what is left may be less than a minibatch.
-local function has_effect(t, option)
+-- rows, as a share of them may be set aside, and what is left may be less than a minibatch: until
+-- core.clock() is `ends`, as an option without effect is no reason to run out of time.
+local function has_effect(t, option, ends)
   local said, variants = nil, {}
   for one in problems.variants(t) do
     local given = option.name == "max_iterations" and one.given or t.subject:hasty(one.given)
@@ -229,6 +231,7 @@ local function has_effect(t, option)
   local others = choices.numeric(t.subject.info)
   local draws = t:random(SETTINGS, #others, 5)
   for k = 1, SETTINGS do
+    if core.clock() > ends then break end
     for _, one in ipairs(variants) do
       local given = problems.with(one.given, {})
       for i, other in ipairs(others) do
@@ -243,12 +246,12 @@ local function has_effect(t, option)
 end
 
 local function check_effects(t)
-  local any
+  local any, ends = nil, core.clock() + 0.75 * (process.seconds or 60)
   for _, option in ipairs(choices.numeric(t.subject.info)) do
     any = true
     -- what memory is for shows in time alone
     local for_memory = option.help:lower():find("memory") or option.help:lower():find("cache")
-    if not for_memory and not has_effect(t, option) then
+    if not for_memory and not has_effect(t, option, ends) then
       t:warn("option '%s' changes nothing, whatever number it is given", option.name)
     end
   end
