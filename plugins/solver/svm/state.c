@@ -4,8 +4,8 @@
 
 static scl_status svm_machine_gather(svm_machine *m, scl_error *error);
 
-/* A large set wastes kernel values on small problems; a
- * small set takes too many rounds on large ones. */
+/* A large set wastes kernel values on small problems; a small set takes too many rounds on large
+ * ones. */
 size_t svm_set_room(size_t n) {
   const size_t share = n / 6, room = share > 96 ? share : 96;
   return svm_least(n, svm_least(room, SVM_SET));

@@ -552,7 +552,8 @@ static void cost(const void *instance, const scl_problem *problem, const double 
                share = known ? 1 - pow(1 - fmin(out->kept / n, 1), 1 / takes_part_in) : 1.0 / 6,
                kept = n * (1 - pow(1 - share, takes_part_in)), vectors = width * share,
                room = (double)svm_set_room((size_t)width),
-               cached = fmin(pairs, SHARES) * width * fmin(vectors + 1.5 * room, width);
+               cached = fmin(pairs, SHARES) * width * fmin(vectors + 1.5 * room, width),
+               digit = pow(10, fmax(floor(log10(kept)) - 1, 0)); /* the second one of kept */
   (void)values, (void)count, (void)weighted;
   out->passes = 1;
   out->products = pairs * 2 * width * vectors * d;
@@ -561,7 +562,8 @@ static void cost(const void *instance, const scl_problem *problem, const double 
                fmin(1e6 * self->cache, cached * sizeof(float));
   if (known)
     (void)snprintf(out->note, sizeof out->note,
-                   "%.2g support vectors are expected from fits to the first rows", kept);
+                   "%.0f support vectors are expected from fits to the first rows",
+                   digit * round(kept / digit));
   else
     (void)snprintf(out->note, sizeof out->note,
                    "a sixth of the rows as support vectors is typical");
