@@ -49,9 +49,9 @@ bool scl_is_newer(const char *a, const char *b) {
 
 enum { LONGEST = 63 };
 
-/* Dynamic programming over prefixes of a; three lines, because a swap looks two lines back. */
 /* The edit distance of the first 63 characters of two words: the number of characters inserted,
- * deleted or replaced, and of neighbours swapped (optimal string alignment). */
+ * deleted or replaced, and of neighbours swapped (optimal string alignment). Dynamic programming
+ * over prefixes of a; three lines, because a swap looks two lines back. */
 static size_t edit_distance(const char *a, const char *b) {
   const size_t rows = scl_min(strlen(a), LONGEST), cols = scl_min(strlen(b), LONGEST);
   size_t lines[3][LONGEST + 1], *before = lines[0], *last = lines[1], *line = lines[2];

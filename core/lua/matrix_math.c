@@ -1,5 +1,5 @@
-/* The Lua matrix: arithmetic, reductions, distances, eigenvalues. Results have the dtype float32 only where
- * every matrix that goes in has it. Long work stops at Ctrl-C, and then raises. */
+/* The Lua matrix: arithmetic, reductions, distances, eigenvalues. Results have the dtype float32
+ * only where every matrix that goes in has it. Long work stops at Ctrl-C, and then raises. */
 #include "lua/sparse.h"
 
 #include "algebra/arithmetic.h"

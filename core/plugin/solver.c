@@ -310,7 +310,6 @@ void scl_solver_destroy_model(const scl_instance *solver, void *model) {
 
 /* ------------------------------------------------------------ loss */
 
-/* The table of the loss; NULL: the squared error. */
 double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y,
                        scl_error *error) {
   const scl_ability_loss *loss = scl_instance_ability(solver, SCL_ABILITY_LOSS);

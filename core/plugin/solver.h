@@ -37,9 +37,9 @@ scl_status scl_solver_solve(const scl_instance *solver, const scl_problem *probl
 scl_status scl_part_solve(const scl_instance *solver, const scl_problem *of, const double *weights,
                           scl_solution *out, scl_error *error);
 
-/* SCL_ABILITY_MODEL: the solver must have it. _fit makes one model
- * (values NULL), or one for each of `count` values of the path option. The caller destroys models
- * by scl_solver_destroy_model; after a failure there are none. */
+/* SCL_ABILITY_MODEL: the solver must have it. _fit makes one model (values NULL), or one for each
+ * of `count` values of the path option. The caller destroys models by scl_solver_destroy_model;
+ * after a failure there are none. */
 scl_status scl_solver_fit(const scl_instance *solver, const scl_problem *problem,
                           const double *values, size_t count, void **models,
                           scl_solution *const *out, scl_error *error);
@@ -76,8 +76,8 @@ bool scl_solver_gives_means(const scl_instance *solver);
 scl_status scl_solver_means(const scl_instance *solver, size_t c, const double *f, double *out,
                             bool *said, scl_error *error);
 
-/* *out = what the solver says that it takes (SCL_ABILITY_COST). false: it does not say. `kept` alone
- * of *out is read. */
+/* *out = what the solver says that it takes (SCL_ABILITY_COST). false: it does not say. Of *out
+ * `kept` alone is read. */
 bool scl_solver_cost(const scl_instance *solver, const scl_problem *problem, const double *values,
                      size_t count, bool weighted, scl_cost *out);
 
