@@ -1,6 +1,7 @@
---- Modules of the library as bytecode, which the build makes (scripts/bytecode.lua): it loads in a
---- tenth of the time that compiling takes. What runs is the source all the same: a module whose
---- file differs from what was compiled is compiled from its file, as without bytecode.
+--- Modules of the library as bytecode, which the build makes (scripts/bytecode.lua): to read and
+--- check both files takes less than half of the time of compiling. What runs is the source all the
+--- same: a module whose file differs from what was compiled is compiled from its file, as without
+--- bytecode.
 local core = require "scullery.core"
 
 local bytecode = {}
