@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------ calls at once */
+/* ------------ calls at once */
 
 enum { JOBS = 2, ROOM = 1 << 22 }; /* bytes of a result */
 
@@ -179,7 +179,7 @@ static int at_once(lua_State *L) {
   return JOBS;
 }
 
-/* ------------------------------------------------------------ memory */
+/* ------------ memory */
 
 /* checker.instance_bytes(instance) -> the bytes of the plugin's instance, a text */
 static int instance_bytes(lua_State *L) {
@@ -224,7 +224,7 @@ static int static_bytes(lua_State *L) {
   return s.found ? 1 : 0;
 }
 
-/* ------------------------------------------------------------ the clock */
+/* ------------ the clock */
 
 static long ahead; /* seconds that the object's clock is ahead */
 
@@ -316,7 +316,7 @@ static int move_clock(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ streams of random numbers */
+/* ------------ streams of random numbers */
 
 static scl_random watched_random;
 static scl_host watched_host;

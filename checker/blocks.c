@@ -70,7 +70,7 @@ void *scl_lua_opt_guarded(lua_State *L, int place, scl_dtype dtype, size_t count
   return g->memory.bytes;
 }
 
-/* ------------------------------------------------------------ blocks */
+/* ------------ blocks */
 
 /* A whole number in the field `key` of the table at `place`; `absent` where there is no such
  * field. */

@@ -53,7 +53,7 @@ static int diagonal(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ the simple form */
+/* ------------ the simple form */
 
 /* checker.kernel_simple(kernel) -> { pair = the word of SCL_PAIR_, finish, move = whether it has
  * that slot, scale = number }, or nothing where it has another form */
@@ -99,7 +99,7 @@ static int move(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ with a sampler's law */
+/* ------------ with a sampler's law */
 
 /* The law of the sampler at `place` for `dim` columns. degree > 0: of its parameters of that
  * in-degree alone. */

@@ -57,7 +57,7 @@ static int finish(lua_State *L) {
   return push_value(L, value, slope);
 }
 
-/* ------------------------------------------------------------ at once */
+/* ------------ at once */
 
 enum { PARTS = 64, ROUNDS = 64 };
 

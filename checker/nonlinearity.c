@@ -17,7 +17,7 @@ static int phi_apply(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ many calls at once */
+/* ------------ many calls at once */
 
 typedef struct rows_job {
   const scl_instance *phi;
@@ -49,7 +49,7 @@ static int phi_apply_at_once(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ abilities */
+/* ------------ abilities */
 
 /* A stride in the table of variances (argument 3); 0 where it is absent, so that one number serves
  * all. */

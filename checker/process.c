@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------ the watched command */
+/* ------------ the watched command */
 
 static int report_file = -1;
 
@@ -57,7 +57,7 @@ static int report(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ surroundings */
+/* ------------ surroundings */
 
 /* The number of entries of a folder, "." and ".." included; 0 if it cannot be read. Only
  * differences of it are compared. */
@@ -184,7 +184,7 @@ static int surroundings(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ lives */
+/* ------------ lives */
 
 /* Bytes that malloc has given out: from its arenas, and by mappings of their own for large
  * pieces. */

@@ -12,7 +12,7 @@
 #include "plugin/prepare.h"
 #include <string.h>
 
-/* ------------------------------------------------------------ tables */
+/* ------------ tables */
 
 size_t scl_lua_size_field(lua_State *L, int place, const char *key, size_t absent) {
   lua_getfield(L, place, key);
@@ -88,7 +88,7 @@ scl_draw scl_lua_check_draw(lua_State *L, int place, scl_origin *origin) {
                          scl_lua_size_field(L, place, "planes", 1));
 }
 
-/* ------------------------------------------------------------ drawing */
+/* ------------ drawing */
 
 /* checker.sampler_draw(draw, parameters): fill them */
 static int draw_parameters(lua_State *L) {
@@ -155,7 +155,7 @@ static int pool_rows(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ structured rows */
+/* ------------ structured rows */
 
 /* checker.sampler_has_rows(sampler) -> whether structured parameters stand for dense rows */
 static int has_rows(lua_State *L) {
@@ -210,7 +210,7 @@ static int apply(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ columns */
+/* ------------ columns */
 
 /* checker.sampler_column(draw, column, first, count, memory) -> whether the sampler draws by
  * columns; then memory (count numbers) = weight `column` (from 0) of parameters first ..
@@ -238,7 +238,7 @@ static int draw_column(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ functions of the law */
+/* ------------ functions of the law */
 
 /* A function of differences x - y of rows: out[i] for row i of delta (rows x dim). */
 typedef scl_status (*by_gap)(const scl_instance *sampler, const scl_draw *draw, size_t rows,

@@ -8,7 +8,7 @@
 #include "lua/training.h"
 #include <string.h>
 
-/* ------------------------------------------------------------ watched solves */
+/* ------------ watched solves */
 
 static const char *const statuses[] = {"ok",          "bad option", "bad shape", "bad data",
                                        "unsupported", "no memory",  "numeric",   "cancelled",
@@ -109,7 +109,7 @@ static int watched_solve(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ models */
+/* ------------ models */
 
 /* checker.watched_load(solver, what core.model_save gave) -> model; its arrays lie in guarded
  * memory while `load` runs */
@@ -129,7 +129,7 @@ static int model_decide(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ what a solver declares */
+/* ------------ what a solver declares */
 
 /* checker.solver_facts(solver) -> {float32, sparse, csr, penalty, loss = whether it has one,
  * objective, path = its option, intercept = whether it asks for one, models} */

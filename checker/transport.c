@@ -55,7 +55,7 @@ static void check_group(lua_State *L) {
   if (here.group == NULL) luaL_error(L, "this process is in no group");
 }
 
-/* ------------------------------------------------------------ numbers that all know */
+/* ------------ numbers that all know */
 
 /* A number of 64 bits from three (the finaliser of splitmix64). */
 static uint64_t mix(uint64_t seed, uint64_t rank, uint64_t i) {
@@ -101,7 +101,7 @@ static int64_t wanted(bool maximum, pattern p, uint64_t seed, size_t i, size_t s
   return result;
 }
 
-/* ------------------------------------------------------------ exchanges */
+/* ------------ exchanges */
 
 typedef struct exchange {
   scl_guarded memory;
@@ -256,7 +256,7 @@ static int press_ctrl_c(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ the processes of a group */
+/* ------------ the processes of a group */
 
 /* f(rank, size) in this process, which then leaves the group and ends. f returns what is wrong or
  * nil, then how to leave: "close", "abort", "exit" (without a word to the transport) or "kill",
@@ -314,7 +314,7 @@ static _Noreturn void join(lua_State *L, const scl_instance *transport, tales *t
   play(L, here.mine);
 }
 
-/* ------------------------------------------------------------ the process that checks */
+/* ------------ the process that checks */
 
 typedef struct run {
   tales *told;

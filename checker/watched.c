@@ -23,7 +23,7 @@ static void leave_solver(watched *w, const scl_problem *shown) {
   w->s.problem = w->plain;
 }
 
-/* ------------------------------------------------------------ coefficients */
+/* ------------ coefficients */
 
 typedef struct solution_rooms {
   scl_guarded coefficients, intercept;
@@ -94,7 +94,7 @@ scl_status scl_watched_solve(scl_training *training, const scl_instance *solver,
   return status;
 }
 
-/* ------------------------------------------------------------ models */
+/* ------------ models */
 
 scl_status scl_watched_fit(scl_training *training, scl_instance *solver, const double *values,
                            size_t count, scl_watch *watch, scl_fit *fits, scl_model **out,

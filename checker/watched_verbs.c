@@ -78,7 +78,7 @@ static void expect_numbers(watched *w, verb which, const double *x, size_t rows,
   }
 }
 
-/* ------------------------------------------------------------ those without visits */
+/* ------------ those without visits */
 
 static scl_status watched_responses(const scl_problem *problem, double *targets, double *weights,
                                     scl_error *error) {
@@ -164,7 +164,7 @@ static scl_status watched_sparse_rows(const scl_problem *problem, scl_const_csr 
   return leave(w, w->plain.sparse_rows(problem, out, error));
 }
 
-/* ------------------------------------------------------------ those that show rows */
+/* ------------ those that show rows */
 
 static scl_status watched_walk(const scl_problem *problem, scl_visit visit, void *context,
                                scl_error *error) {

@@ -37,7 +37,7 @@ local function share(count)
   return ("%.5f +- %.5f"):format(p, sqrt(max(p * (1 - p), 1 / args.draws) / args.draws))
 end
 
--- ---------------------------------------------------------------- random bases
+-- ------------ random bases
 
 local T, POINTS = 100, 5
 local cosine = sc.nonlinearity.define{ name = "cosine", bound = 1, lipschitz = 1, eval = math.cos }
@@ -117,7 +117,7 @@ for _, case in ipairs(bases) do
   end
 end
 
--- ---------------------------------------------------------------- the risk
+-- ------------ the risk
 
 local n, ROWS = 50, { -1, -0.5, 0.2, 0.7, 1 } -- each row of the data is one of these, at random
 

@@ -51,7 +51,7 @@ local function searched(train, seed)
     :search(train, { folds = 5, seed = seed })
 end
 
--- ---------------------------------------------------------------- the seconds of choosing
+-- ------------ the seconds of choosing
 
 -- Set, rows, T, solver.
 local timed = {
@@ -106,7 +106,7 @@ end
 
 if args.seconds then return print_seconds() end
 
--- ---------------------------------------------------------------- test errors
+-- ------------ test errors
 
 local exp = args.table and sc.experiment.open("defaults", { folder = args.out }) or sc.experiment{
   name = "defaults", folder = args.out,
@@ -124,7 +124,7 @@ local exp = args.table and sc.experiment.open("defaults", { folder = args.out })
   end,
 }
 
--- ---------------------------------------------------------------- the table
+-- ------------ the table
 
 local mean_and_error = named_sets.mean
 

@@ -46,7 +46,7 @@ local exp = args.table and sc.experiment.open("number_types", { folder = args.ou
   end,
 }
 
--- ---------------------------------------------------------------- the table
+-- ------------ the table
 
 -- of[set][type] = { seed = result }
 local of = {}
@@ -103,7 +103,7 @@ for _, name in ipairs(named_sets.names) do
   end
 end
 
--- ---------------------------------------------------------------- the picture
+-- ------------ the picture
 
 -- For each type the medians over the sets of error and of seconds, each over that of float64.
 local function median(list)

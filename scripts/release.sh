@@ -22,7 +22,7 @@ for one in python3 /usr/bin/python3; do
 done
 [ -n "$python" ] || die "python3 with build, setuptools and wheel is not here"
 
-# ------------------------------------------------------------ one version everywhere
+# ------------ one version everywhere
 
 version=$(sed -n 's/^project(scullery VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 grep -qx "__version__ = \"$version\"" "$source/scripts/python/scullery/__init__.py" || die "the Python package is not of version $version"
@@ -34,7 +34,7 @@ commit=$(git -C "$source" rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git -C "$source" log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH
 
-# ------------------------------------------------------------ the files, to the folder $1
+# ------------ the files, to the folder $1
 
 # The objects and their paths to libraries name no folder of this machine.
 make_all() {
@@ -72,7 +72,7 @@ for file in "$scratch"/first/files/*; do
   cmp "$file" "$scratch/second/files/$(basename "$file")" || die "$(basename "$file") is another one the second time"
 done
 
-# ------------------------------------------------------------ what they are worth
+# ------------ what they are worth
 
 say "lintian"
 found=$(lintian --allow-root "$scratch"/first/files/*.deb 2>&1) || true

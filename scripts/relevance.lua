@@ -54,7 +54,7 @@ local rows_of_sets = {
     searched(sc.agop{ map = "landmarks" }, sc.sampler.gaussian, widths) },
 }
 
--- ---------------------------------------------------------------- Friedman's function
+-- ------------ Friedman's function
 
 local function friedman(n, seed)
   local ds = sc.data.friedman1{ rows = n, cols = 50, noise = 0, seed = seed }
@@ -88,7 +88,7 @@ local function friedman_table()
   end
 end
 
--- ---------------------------------------------------------------- salsa
+-- ------------ salsa
 
 -- The data set with so many more columns of normal numbers.
 local function with_idle(ds, count, seed)

@@ -4,7 +4,7 @@ local values = require "scullery_checker.values"
 
 local choices = {}
 
--- ---------------------------------------------------------------- words
+-- ------------ words
 
 -- Whole numbers up to 3 that the option takes.
 local function small_numbers(option)
@@ -33,7 +33,7 @@ function choices.words(info)
   return list
 end
 
--- ---------------------------------------------------------------- one number
+-- ------------ one number
 
 -- Where a sampler's numbers keep its weights narrow, by name or by what the width is of: what is
 -- unbounded stays finite, and its fourth moments small.
@@ -93,7 +93,7 @@ function choices.numeric(info)
   return list
 end
 
--- ---------------------------------------------------------------- several numbers
+-- ------------ several numbers
 
 local MOST_SETS <const> = 2
 local ROUNDS <const> = 3 -- in which an option may be refused before it is given up

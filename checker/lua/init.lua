@@ -53,7 +53,7 @@ end
 -- A new seed for each run, from the clock.
 local function fresh_seed() return math.floor(core.clock() * 1e6) % 1000000007 end
 
--- ---------------------------------------------------------------- one test
+-- ------------ one test
 
 local function in_child(one, test, o, timeouts)
   local seconds = o.seconds or timeouts > 0 and check.short_patience or test.seconds
@@ -89,7 +89,7 @@ function check.report_child(target, given)
   end
 end
 
--- ---------------------------------------------------------------- the components of a target
+-- ------------ the components of a target
 
 -- A file is opened in another process first: what happens there does not end this one.
 local function list_in_child(path, o)
@@ -111,7 +111,7 @@ local function open(target, o)
   return nil, { outcome = "fail", text = options.plain(tostring(list)) }
 end
 
--- ---------------------------------------------------------------- all of them
+-- ------------ all of them
 
 local counted = { pass = "passed", warn = "warned", skip = "skipped", fail = "failed",
   crash = "failed", timeout = "failed" }

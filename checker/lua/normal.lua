@@ -18,7 +18,7 @@ function normal.expect_mean(t, told, mean, stderr, what)
     told, mean, stderr, off)
 end
 
--- ---------------------------------------------------------------- pairs
+-- ------------ pairs
 
 local DRAWS <const> = 40000
 
@@ -68,7 +68,7 @@ function normal.mean_product(p, a, b)
   return mean, math.sqrt(math.max(square - mean * mean, 0) / (n - 1))
 end
 
--- ---------------------------------------------------------------- quadrature
+-- ------------ quadrature
 
 -- Gauss-Legendre on [-1, 1], 8 nodes.
 local nodes = { 0.1834346424956498, 0.5255324099163290, 0.7966664774136267, 0.9602898564975363 }

@@ -85,7 +85,7 @@ function parameters.part(room, from, count)
     weights = part(room.weights), support = room.support and part(room.support) }
 end
 
--- ---------------------------------------------------------------- draws of a sampler
+-- ------------ draws of a sampler
 
 --- parameters.state(t, sampler, dim, T, seed[, block]): what a sampler learns from 60 seeded rows,
 --- in blocks of so many, and T; nothing where it does not learn.

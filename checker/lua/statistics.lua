@@ -48,7 +48,7 @@ function statistics.distance_limit(n, looks)
   return math.sqrt(math.log(2 * (looks or 1) / FALSE_ALARMS) / (2 * n)) + 0.5 / n
 end
 
--- ---------------------------------------------------------------- distribution functions
+-- ------------ distribution functions
 
 --- statistics.normal_cdf(x): good to 1e-7 (Abramowitz and Stegun 26.2.17).
 function statistics.normal_cdf(x)
@@ -91,7 +91,7 @@ end
 statistics.spreads = { gaussian = 1, uniform = 1 / math.sqrt(3), rademacher = 1,
   laplace = math.sqrt(2), spherical = 1 }
 
--- ---------------------------------------------------------------- tests that fail by themselves
+-- ------------ tests that fail by themselves
 
 --- statistics.check_moments(t, what, values, spread, looks[, slack]): mean 0 and E e^2 = spread^2,
 --- but for `slack` over the spread.

@@ -53,7 +53,7 @@ function subject.load_companions(paths)
   end
 end
 
--- ---------------------------------------------------------------- variants
+-- ------------ variants
 
 -- Narrow weights keep what unbounded nonlinearities give finite and their fourth moments small. The
 -- first of these options that a sampler declares is set.
@@ -171,7 +171,7 @@ local function unit_rows(X)
   return made
 end
 
--- ---------------------------------------------------------------- what components say
+-- ------------ what components say
 
 local function instance(component) return components.instance(component) end
 

@@ -15,7 +15,7 @@ static size_t rows_per_task(size_t cols) {
 /* Whether to stop at number `i`: Ctrl-C is checked once in about a million numbers. */
 static bool stops(size_t i) { return (i & 0xFFFFF) == 0 && scl_interrupted(); }
 
-/* ------------------------------------------------------------ number by number */
+/* ------------ number by number */
 
 static double operate(scl_operation operation, double a, double b) {
   return operation == SCL_PLUS    ? a + b
@@ -58,7 +58,7 @@ void scl_matrix_absolute(const scl_matrix *a, scl_matrix *out) {
       scl_matrix_set(out, i, j, fabs(scl_matrix_get(a, i, j)));
 }
 
-/* ------------------------------------------------------------ reductions along a line of
+/* ------------ reductions along a line of
  * numbers */
 
 /* A sequence of numbers of a matrix. */
@@ -169,7 +169,7 @@ void scl_matrix_reduce_lines(const scl_matrix *a, scl_reducing what, bool down, 
   scl_pool_run_interruptible((count + r.each - 1) / r.each, reduce_some, &r);
 }
 
-/* ------------------------------------------------------------ norm and inner product */
+/* ------------ norm and inner product */
 
 double scl_matrix_norm(const scl_matrix *a) {
   double largest = 0, squares = 0;
@@ -214,7 +214,7 @@ void scl_matrix_fill(scl_matrix *a, double value) {
   }
 }
 
-/* ------------------------------------------------------------ products and eigenvalues */
+/* ------------ products and eigenvalues */
 
 /* Whether cblas can read the matrix: its rows, or those of its transpose, have adjacent numbers.
  * *leading = the leading dimension. */

@@ -20,7 +20,7 @@ void scl_bits_release(scl_bits *bits) { SCL_RELEASE(bits->words); }
 
 const char *scl_bits_way(void) { return scl_bits_counter_get()->name; }
 
-/* ------------------------------------------------------------ copying */
+/* ------------ copying */
 
 typedef struct copying {
   const scl_bits *from, *to;
@@ -68,7 +68,7 @@ void scl_bits_copy(const scl_bits *from, size_t start, size_t count, const scl_b
   if (count > 0) scl_pool_run(scl_bits_groups(from->columns), copy_group, &job);
 }
 
-/* ------------------------------------------------------------ B'B
+/* ------------ B'B
  *
  * A task is a tile of the matrix, done in pieces of PIECE x PIECE counts that stay in cache while
  * all words go by. */

@@ -23,7 +23,7 @@ typedef struct correlating {
   double factor, *out;
 } correlating;
 
-/* ------------------------------------------------------------ the columns of r as bits */
+/* ------------ the columns of r as bits */
 
 /* values[2 j] <= values[2 j + 1] = the two values of column j of r (rows x k); equal if there is
  * one. False: a column has more. */
@@ -63,7 +63,7 @@ static void make_ready(correlating *c) {
   }
 }
 
-/* ------------------------------------------------------------ eight features */
+/* ------------ eight features */
 
 /* counts (8 x cols) of the common bits of eight features and all columns of r, in pieces of at
  * most as many words as the counter takes. */
@@ -106,7 +106,7 @@ static scl_status add_groups(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the whole */
+/* ------------ the whole */
 
 /* Forms the columns of r as bits and adds B'r. Releases their memory also after a failure. */
 static scl_status correlate(correlating *c, const double *r, size_t before, size_t rows,

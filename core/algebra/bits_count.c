@@ -14,7 +14,7 @@
 
 enum { EIGHT = 8 };
 
-/* ------------------------------------------------------------ plain C
+/* ------------ plain C
  *
  * Population counts of each byte, by adding bits, pairs and groups of four. Bytes hold sums of up
  * to 31 words: 31 * 8 = 248 < 256. */
@@ -47,7 +47,7 @@ static void count_plain(size_t words, const uint64_t *left, const uint64_t *righ
 }
 
 #if X86
-/* ------------------------------------------------------------ AVX2
+/* ------------ AVX2
  *
  * A word is widened to two, with the low and the high halves of its bytes. The AND of two half
  * bytes is the index of its population count in a table of 16 (PSHUFB; Mula, Kurz and Lemire 2018):
@@ -78,7 +78,7 @@ __attribute__((target("avx2"), always_inline)) static inline void add_four(__m25
 }
 
 /* sum += the population counts of the half bytes of a AND b */
-#define SHARED(sum, a, b)                                                                          \
+#define SHARED(sum, a, b) \
   sum = _mm256_add_epi8(sum, _mm256_shuffle_epi8(table, _mm256_and_si256(a, b)))
 
 /* Four of the left columns against the eight of the right. */
@@ -122,13 +122,13 @@ __attribute__((target("avx2"))) static void count_avx2(size_t words, const uint6
   count_half(words, left + FOUR, right, out + FOUR * stride, stride);
 }
 
-/* ------------------------------------------------------------ AVX-512 with VPOPCNTDQ */
+/* ------------ AVX-512 with VPOPCNTDQ */
 
 #define AVX512 __attribute__((target("avx512f,avx512vl,avx512vpopcntdq")))
 
 /* sum += the population counts of left[i] AND each of eight words */
-#define ONES(sum, i)                                                                               \
-  sum = _mm512_add_epi64(                                                                          \
+#define ONES(sum, i) \
+  sum = _mm512_add_epi64( \
       sum, _mm512_popcnt_epi64(_mm512_and_si512(others, _mm512_set1_epi64((long long)left[i]))))
 
 AVX512 static void add_eight(__m512i sums, uint32_t *out) {
@@ -163,7 +163,7 @@ AVX512 static void count_avx512(size_t words, const uint64_t *left, const uint64
 }
 #endif
 
-/* ------------------------------------------------------------ the table, best first */
+/* ------------ the table, best first */
 
 static const struct {
   scl_bits_counter counter;

@@ -7,7 +7,7 @@
 
 enum { EIGHT = SCL_BITS_COLUMNS, BYTE = 8, HALF = 4, STRIP_WORDS = 8 };
 
-/* ------------------------------------------------------------ eight words to 64 bytes: bit j of
+/* ------------ eight words to 64 bytes: bit j of
  * byte i is bit i of word j */
 
 /* Exchange bit j of byte i with bit i of byte j (Warren, Hacker's Delight, 7-3). */
@@ -45,7 +45,7 @@ static void turn_words(const uint64_t *words, uint8_t bytes[SCL_BITS_ROWS]) {
   }
 }
 
-/* ------------------------------------------------------------ tables */
+/* ------------ tables */
 
 void scl_bits_product_close(scl_bits_product *p) { SCL_RELEASE(p->tables, p->base); }
 
@@ -73,7 +73,7 @@ scl_status scl_bits_product_open(size_t columns, const double *a, const double *
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ products */
+/* ------------ products */
 
 typedef struct multiplying {
   const scl_bits_product *p;
@@ -134,7 +134,7 @@ scl_status scl_bits_multiply(const scl_bits_product *p, const scl_bits *bits, si
   return scl_pool_try((words + STRIP_WORDS - 1) / STRIP_WORDS, multiply_strip, &job, error);
 }
 
-/* ------------------------------------------------------------ numbers */
+/* ------------ numbers */
 
 /* Some rows of one word, and columns first .. first+count-1. */
 typedef struct spread_part {

@@ -73,7 +73,7 @@ bool scl_blas_admits(size_t callers) {
   return may;
 }
 
-/* ---------------------------------------------------------------- loading */
+/* ------------ loading */
 
 /* A symbol as a function: ISO C has no conversion of one to the other. */
 static bool find_symbol(void *library, const char *name, void *function) {

@@ -29,7 +29,7 @@ static int64_t *row_of(const scl_symmetric *a, size_t i, size_t j, size_t r) {
   return (int64_t *)(void *)scl_tile_at(a, i, j) + r * a->tile;
 }
 
-/* ------------------------------------------------------------ 64 bits */
+/* ------------ 64 bits */
 
 /* out = row r of the products of tile (i, j) in quanta, rounded. Returns the largest absolute
  * value; UINT64_MAX: one is 2^61 or more, or not finite. */
@@ -61,7 +61,7 @@ static size_t add_narrow(const adding *job, const void *products, size_t i, size
   return rows;
 }
 
-/* ------------------------------------------------------------ 128 bits */
+/* ------------ 128 bits */
 
 /* x rounded to a whole number; |x| < 2^125. */
 static wide_whole round_wide(double x) {
@@ -114,7 +114,7 @@ static size_t add_wide(const adding *job, const void *products, size_t i, size_t
   return rows;
 }
 
-/* ------------------------------------------------------------ a block */
+/* ------------ a block */
 
 /* For scl_symmetric_products: add a tile. If one of its numbers is too large for 64 bits, the rows
  * that were added are subtracted again, and the tile is as before. */

@@ -90,7 +90,7 @@ scl_status scl_ceiling_gram(size_t rows, size_t features, scl_gram_seconds *out,
   return status;
 }
 
-/* ------------------------------------------------------------ whole numbers */
+/* ------------ whole numbers */
 
 /* The shortest time of several runs of the whole-number loops and of OpenBLAS, in turn, so that
  * both meet the same state of the machine. */

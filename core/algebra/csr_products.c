@@ -12,44 +12,44 @@ enum { TASK_ROWS = 256, SAMPLE = 4096, TASK_PRODUCTS = 1 << 15 };
 
 /* product_SUFFIX: out (rows x k) = A b; adjoint_SUFFIX: out (cols x k) += A'r, of the columns from
  * first to end-1. */
-#define PRODUCTS(suffix, type)                                                                     \
-  static void product_##suffix(const scl_csr *a, const double *b, size_t k, double *out) {         \
-    const type *values = a->values;                                                                \
-    for (size_t i = 0; i < a->rows; i++) {                                                         \
-      double *to = out + i * k;                                                                    \
-      if (k == 1) {                                                                                \
-        double sum = 0;                                                                            \
-        for (int64_t e = a->starts[i]; e < a->starts[i + 1]; e++)                                  \
-          sum += (double)values[e] * b[a->columns[e]];                                             \
-        *to = sum;                                                                                 \
-        continue;                                                                                  \
-      }                                                                                            \
-      memset(to, 0, k * sizeof *to);                                                               \
-      for (int64_t e = a->starts[i]; e < a->starts[i + 1]; e++) {                                  \
-        const double value = (double)values[e];                                                    \
-        const double *row = b + (size_t)a->columns[e] * k;                                         \
-        for (size_t c = 0; c < k; c++)                                                             \
-          to[c] += value * row[c];                                                                 \
-      }                                                                                            \
-    }                                                                                              \
-  }                                                                                                \
-  static void adjoint_##suffix(const scl_csr *a, int64_t first, int64_t end, const double *r,      \
-                               size_t k, double *out) {                                            \
-    const type *values = a->values;                                                                \
-    for (size_t i = 0; i < a->rows; i++) {                                                         \
-      const double *from = r + i * k;                                                              \
-      const int64_t stop = a->starts[i + 1];                                                       \
-      int64_t e = first == 0 ? a->starts[i] : from_column(a, i, first);                            \
-      if (k == 1)                                                                                  \
-        for (; e < stop && a->columns[e] < end; e++)                                               \
-          out[a->columns[e]] += (double)values[e] * *from;                                         \
-      for (; e < stop && a->columns[e] < end; e++) {                                               \
-        const double value = (double)values[e];                                                    \
-        double *to = out + (size_t)a->columns[e] * k;                                              \
-        for (size_t c = 0; c < k; c++)                                                             \
-          to[c] += value * from[c];                                                                \
-      }                                                                                            \
-    }                                                                                              \
+#define PRODUCTS(suffix, type) \
+  static void product_##suffix(const scl_csr *a, const double *b, size_t k, double *out) { \
+    const type *values = a->values; \
+    for (size_t i = 0; i < a->rows; i++) { \
+      double *to = out + i * k; \
+      if (k == 1) { \
+        double sum = 0; \
+        for (int64_t e = a->starts[i]; e < a->starts[i + 1]; e++) \
+          sum += (double)values[e] * b[a->columns[e]]; \
+        *to = sum; \
+        continue; \
+      } \
+      memset(to, 0, k * sizeof *to); \
+      for (int64_t e = a->starts[i]; e < a->starts[i + 1]; e++) { \
+        const double value = (double)values[e]; \
+        const double *row = b + (size_t)a->columns[e] * k; \
+        for (size_t c = 0; c < k; c++) \
+          to[c] += value * row[c]; \
+      } \
+    } \
+  } \
+  static void adjoint_##suffix(const scl_csr *a, int64_t first, int64_t end, const double *r, \
+                               size_t k, double *out) { \
+    const type *values = a->values; \
+    for (size_t i = 0; i < a->rows; i++) { \
+      const double *from = r + i * k; \
+      const int64_t stop = a->starts[i + 1]; \
+      int64_t e = first == 0 ? a->starts[i] : from_column(a, i, first); \
+      if (k == 1) \
+        for (; e < stop && a->columns[e] < end; e++) \
+          out[a->columns[e]] += (double)values[e] * *from; \
+      for (; e < stop && a->columns[e] < end; e++) { \
+        const double value = (double)values[e]; \
+        double *to = out + (size_t)a->columns[e] * k; \
+        for (size_t c = 0; c < k; c++) \
+          to[c] += value * from[c]; \
+      } \
+    } \
   }
 
 /* The first number of row i whose column is at least `column`. */
@@ -72,7 +72,7 @@ static void multiply_rows(const scl_csr *a, const double *b, size_t k, double *o
   (a->dtype == SCL_DTYPE_FLOAT64 ? product_f64 : product_f32)(a, b, k, out);
 }
 
-/* ------------------------------------------------------------ on the pool's threads */
+/* ------------ on the pool's threads */
 
 typedef struct multiplying {
   const scl_csr *a;

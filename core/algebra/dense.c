@@ -69,7 +69,7 @@ void scl_trsm_right(size_t m, size_t n, const double *l, ptrdiff_t ldl, double *
                         (int)n, 1, l, leading_dimension(ldl), b, leading_dimension(ldb));
 }
 
-/* ---------------------------------------------------------------- eigenvalues, in the background,
+/* ------------ eigenvalues, in the background,
  * because LAPACK does not check for Ctrl-C */
 
 typedef struct eigen {
@@ -166,7 +166,7 @@ scl_status scl_eigenvectors(size_t n, size_t count, const double *a, double *val
                   "the eigenvalues of a matrix of order %zu did not converge", n);
 }
 
-/* ---------------------------------------------------------------- a product in tiles */
+/* ------------ a product in tiles */
 
 /* Order of the tiles of the result, and terms of a slice of a sum. Ctrl-C is checked between
  * slices. */
@@ -219,7 +219,7 @@ scl_status scl_gemm_interruptible(scl_dtype dtype, bool transpose_a, bool transp
   return scl_interrupt_check(error);
 }
 
-/* ---------------------------------------------------------------- the service */
+/* ------------ the service */
 
 /* Without transposition of A each row of the result depends on its own row of A only
  * (row_products.h). */

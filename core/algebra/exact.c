@@ -15,7 +15,7 @@ static const int64_t MASK = ((int64_t)1 << DIGIT) - 1, HALF = (int64_t)1 << (DIG
 
 static inline int larger(int a, int b) { return a > b ? a : b; }
 
-/* ------------------------------------------------------------ one number in two places */
+/* ------------ one number in two places */
 
 /* whole 2^shift = high 2^26 + low, 0 <= shift < 26, |whole| <= 2^53. */
 static inline void split(int64_t whole, unsigned shift, int64_t *low, int64_t *high) {
@@ -65,7 +65,7 @@ static double round_places(int64_t *t, int count, int first) {
   return ldexp(whole < 0 ? -(double)number : (double)number, unit + drop);
 }
 
-/* ------------------------------------------------------------ the sum of an array */
+/* ------------ the sum of an array */
 
 enum { SUM_PLACES = (SPECIAL + 17) / DIGIT + 2, SUM_FIRST = -42 };
 
@@ -167,7 +167,7 @@ void scl_exact_sum(const double *values, size_t count, size_t k, double *sums) {
     sums[j] = sum_column(values + j, count, k);
 }
 
-/* ------------------------------------------------------------ sums that are kept */
+/* ------------ sums that are kept */
 
 struct scl_exact {
   size_t count;

@@ -18,7 +18,7 @@ enum { SCL_EXACT_DIGIT = 26 }; /* bits between places */
  * same effect as in a float64 sum. Takes 1 to 2 ns for each number. */
 void scl_exact_sum(const double *values, size_t count, size_t k, double *sums);
 
-/* ------------------------------------------------------------ sums that are kept
+/* ------------ sums that are kept
  *
  * `count` numbers, which share their places. A number that is not finite, or a power of two out of
  * range, is SCL_STATUS_NUMERIC. */
@@ -66,7 +66,7 @@ void scl_exact_get_places(const scl_exact *e, int low, int high, int64_t *totals
 scl_status scl_exact_set_places(scl_exact *e, int low, int high, const int64_t *totals,
                                 scl_error *error);
 
-/* ------------------------------------------------------------ digits
+/* ------------ digits
  *
  * Numbers as sums of whole numbers of few bits, whose products with whole numbers a float64 sum
  * takes exactly:  value = sum over q of digit_q 2^(low + q width),  |digit_q| <= 2^width. */

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ parameters */
+/* ------------ parameters */
 
 static const double *parameter_row(const scl_const_parameters *p, size_t i) {
   return p->weights + (ptrdiff_t)i * p->stride;
@@ -44,7 +44,7 @@ static void pairs_finish(const scl_pair_kernel *kernel, size_t dim, size_t count
   if (kernel->table->finish != NULL) kernel->table->finish(kernel->self, &row, numbers);
 }
 
-/* ------------------------------------------------------------ the number of one pair, term by
+/* ------------ the number of one pair, term by
  * term */
 
 /* scale^2 <u, v>, for rows whose products overflow: both are divided by their largest entries
@@ -102,7 +102,7 @@ static double pair_number(const scl_pair_kernel *kernel, size_t count, const dou
   }
 }
 
-/* ------------------------------------------------------------ sparse rows and thresholds */
+/* ------------ sparse rows and thresholds */
 
 /* The Gram matrix on sparse rows and thresholds: 0 where the supports differ, also if the
  * kernel's finish maps 0 to another number. */
@@ -129,7 +129,7 @@ static void gram_of_supports(const scl_pair_kernel *kernel, const scl_const_para
   }
 }
 
-/* ------------------------------------------------------------ dense rows, prepared for products */
+/* ------------ dense rows, prepared for products */
 
 /* Rows in the form that the products use. They are copied, times the scale, if the kernel moves
  * them, or if its scale is so far from 1 that products without it would overflow or underflow.
@@ -276,7 +276,7 @@ static scl_status numbers_of_rows(const scl_pair_kernel *kernel, const scl_const
   return status;
 }
 
-/* ------------------------------------------------------------ dense rows by length and angle */
+/* ------------ dense rows by length and angle */
 
 /* Rows divided by their lengths; exact whatever the size of the numbers. */
 typedef struct directions {
@@ -376,7 +376,7 @@ static scl_status diagonal_of_angles(const scl_pair_kernel *kernel, const scl_co
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the kernels */
+/* ------------ the kernels */
 
 scl_status scl_pairs_gram(const scl_pair_kernel *kernel, const scl_const_parameters *u,
                           const scl_const_parameters *v, double *out, ptrdiff_t stride,
@@ -409,7 +409,7 @@ scl_status scl_pairs_diagonal(const scl_pair_kernel *kernel, const scl_const_par
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ distances of the rows of matrices */
+/* ------------ distances of the rows of matrices */
 
 static void take_roots(const void *self, const scl_pair_row *row, double *numbers) {
   (void)self;

@@ -31,7 +31,7 @@ static bool is_angle(const scl_pair_kernel *kernel) {
   return !has_terms(kernel) && kernel->table->pair >= SCL_PAIR_COSINE;
 }
 
-/* ------------------------------------------------------------ one row */
+/* ------------ one row */
 
 /* ||x||, with the largest number divided out of the squares. */
 static double length_of(size_t count, const double *x) {
@@ -83,7 +83,7 @@ static double distance_of(sparse_row u, sparse_row v, double sign, bool squared)
   return sum;
 }
 
-/* ------------------------------------------------------------ the set */
+/* ------------ the set */
 
 /* Copy the numbers of v that are not 0. */
 static scl_status copy_rows(const scl_pair_kernel *kernel, const scl_const_parameters *v,
@@ -184,7 +184,7 @@ size_t scl_pair_set_bytes(const scl_pair_set *set) {
          set->rows.cols * sizeof *set->start + set->rows.rows * sizeof *set->size;
 }
 
-/* ------------------------------------------------------------ pairs */
+/* ------------ pairs */
 
 /* What one row u meets: rows first .. first+count-1 of a set. */
 typedef struct meeting {

@@ -19,10 +19,10 @@ size_t scl_strip_numbers(scl_dtype dtype, size_t terms, size_t cols) {
 }
 
 /* set_SUFFIX: to[k width] = column[k] */
-#define SET(suffix, type)                                                                          \
-  static void set_##suffix(size_t terms, const double *column, size_t width, type *to) {           \
-    for (size_t k = 0; k < terms; k++)                                                             \
-      to[k * width] = (type)column[k];                                                             \
+#define SET(suffix, type) \
+  static void set_##suffix(size_t terms, const double *column, size_t width, type *to) { \
+    for (size_t k = 0; k < terms; k++) \
+      to[k * width] = (type)column[k]; \
   }
 SET(f64, double)
 SET(f32, float)
@@ -51,36 +51,36 @@ void scl_row_product(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k
   multiply_packed(dtype, m, first, n, k, a, lda, packed, false, c, ldc);
 }
 
-/* ---------------------------------------------------------------- B packed piece by piece */
+/* ------------ B packed piece by piece */
 
 /* pack_SUFFIX: to (terms x width) = alpha times the transpose of `cols` rows of b, or `cols`
  * columns of b; zeros up to the width. Four rows are transposed together: neighbours are stored at
  * once. */
-#define PACK(suffix, type)                                                                         \
-  static void transpose_##suffix(size_t terms, size_t cols, type alpha, const type *b,             \
-                                 ptrdiff_t ldb, size_t width, type *to) {                          \
-    size_t j = 0;                                                                                  \
-    for (; j + 4 <= cols; j += 4) {                                                                \
-      const type *x = b + (ptrdiff_t)j * ldb, *y = x + ldb, *z = y + ldb, *w = z + ldb;            \
-      for (size_t k = 0; k < terms; k++) {                                                         \
-        const type four[] = {alpha * x[k], alpha * y[k], alpha * z[k], alpha * w[k]};              \
-        memcpy(to + k * width + j, four, sizeof four);                                             \
-      }                                                                                            \
-    }                                                                                              \
-    for (; j < cols; j++)                                                                          \
-      for (size_t k = 0; k < terms; k++)                                                           \
-        to[k * width + j] = alpha * b[(ptrdiff_t)j * ldb + (ptrdiff_t)k];                          \
-  }                                                                                                \
-                                                                                                   \
-  static void pack_##suffix(bool transpose, size_t terms, size_t cols, type alpha, const type *b,  \
-                            ptrdiff_t ldb, size_t width, type *to) {                               \
-    if (transpose) transpose_##suffix(terms, cols, alpha, b, ldb, width, to);                      \
-    for (size_t k = 0; !transpose && k < terms; k++)                                               \
-      for (size_t j = 0; j < cols; j++)                                                            \
-        to[k * width + j] = alpha * b[(ptrdiff_t)k * ldb + (ptrdiff_t)j];                          \
-    for (size_t k = 0; cols < width && k < terms; k++)                                             \
-      for (size_t j = cols; j < width; j++)                                                        \
-        to[k * width + j] = 0;                                                                     \
+#define PACK(suffix, type) \
+  static void transpose_##suffix(size_t terms, size_t cols, type alpha, const type *b, \
+                                 ptrdiff_t ldb, size_t width, type *to) { \
+    size_t j = 0; \
+    for (; j + 4 <= cols; j += 4) { \
+      const type *x = b + (ptrdiff_t)j * ldb, *y = x + ldb, *z = y + ldb, *w = z + ldb; \
+      for (size_t k = 0; k < terms; k++) { \
+        const type four[] = {alpha * x[k], alpha * y[k], alpha * z[k], alpha * w[k]}; \
+        memcpy(to + k * width + j, four, sizeof four); \
+      } \
+    } \
+    for (; j < cols; j++) \
+      for (size_t k = 0; k < terms; k++) \
+        to[k * width + j] = alpha * b[(ptrdiff_t)j * ldb + (ptrdiff_t)k]; \
+  } \
+\
+  static void pack_##suffix(bool transpose, size_t terms, size_t cols, type alpha, const type *b, \
+                            ptrdiff_t ldb, size_t width, type *to) { \
+    if (transpose) transpose_##suffix(terms, cols, alpha, b, ldb, width, to); \
+    for (size_t k = 0; !transpose && k < terms; k++) \
+      for (size_t j = 0; j < cols; j++) \
+        to[k * width + j] = alpha * b[(ptrdiff_t)k * ldb + (ptrdiff_t)j]; \
+    for (size_t k = 0; cols < width && k < terms; k++) \
+      for (size_t j = cols; j < width; j++) \
+        to[k * width + j] = 0; \
   }
 PACK(f64, double)
 PACK(f32, float)
@@ -151,7 +151,7 @@ void scl_row_gemm_parallel(scl_dtype dtype, bool transpose_b, size_t m, size_t n
   scl_pool_run((m + TASK_ROWS - 1) / TASK_ROWS * across, product_task, &job);
 }
 
-/* ---------------------------------------------------------------- triangular solves */
+/* ------------ triangular solves */
 
 /* Columns J of the result, from those before them: B_J = (B_J - B_I L_JI') L_JJ^-T. */
 void scl_row_trsm(size_t m, size_t n, const double *l, ptrdiff_t ldl, double *b, ptrdiff_t ldb) {

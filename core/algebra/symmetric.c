@@ -88,7 +88,7 @@ void scl_symmetric_set_block(scl_symmetric *a, size_t first_row, size_t rows, si
     }
 }
 
-/* ---------------------------------------------------------------- filling */
+/* ------------ filling */
 
 typedef struct scattering {
   scl_symmetric *a;
@@ -179,7 +179,7 @@ scl_status scl_symmetric_fill(scl_symmetric *a, scl_symmetric_rectangle rectangl
   return scl_pool_try(scl_tile_count(a), fill_tile, &job, error);
 }
 
-/* ------------------------------------------------------------ elementwise */
+/* ------------ elementwise */
 
 static size_t stored_numbers(const scl_symmetric *a) {
   return scl_tiles_here(a) * a->tile * a->tile;
@@ -274,7 +274,7 @@ static void symmetric_dense(const scl_symmetric *a, double *out, ptrdiff_t strid
     }
 }
 
-/* ------------------------------------------------------------ combinations */
+/* ------------ combinations */
 
 scl_status scl_symmetric_combine(size_t n, const scl_symmetric *const *parts, size_t count,
                                  double factor, const double *vector, scl_symmetric **out,

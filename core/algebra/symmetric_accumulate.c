@@ -46,7 +46,7 @@ static void *scratch_of(const accumulation *job) {
   return job->scratch + scl_pool_worker() * numbers * scl_dtype_size(job->dtype);
 }
 
-/* ------------------------------------------------------------ packed */
+/* ------------ packed */
 
 enum { PACKED_ROWS = 64 };
 
@@ -122,7 +122,7 @@ static scl_status open_packed(accumulation *job, bool *packs, scl_error *error) 
   return job->packed != NULL ? SCL_STATUS_OK : scl_fail_memory(error, bytes, "packed rows");
 }
 
-/* ------------------------------------------------------------ by OpenBLAS */
+/* ------------ by OpenBLAS */
 
 /* A task of the pool: one tile by OpenBLAS. */
 static void plain_tile(void *context, size_t index) {

@@ -54,7 +54,7 @@ static scl_status float32_create(size_t n, scl_symmetric_float32 **out, scl_erro
   return scl_fail_memory(error, (size_t)bytes, "a symmetric matrix of float32");
 }
 
-/* ------------------------------------------------------------ filling */
+/* ------------ filling */
 
 /* Slot `begin`: set the scales from the diagonal of A, before entries are set. */
 static void float32_begin(scl_symmetric_float32 *a, const double *diagonal, double ridge) {
@@ -115,7 +115,7 @@ static scl_status float32_copy(const scl_symmetric *from, scl_symmetric_float32 
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ factoring */
+/* ------------ factoring */
 
 /* Factor diagonal tile k in float64. Returns the index of the first pivot that is not positive, or
  * the order of the tile. room: tile^2 numbers. */
@@ -192,7 +192,7 @@ static scl_status float32_factor(scl_symmetric_float32 *a, size_t *pivot, scl_er
   return status;
 }
 
-/* ------------------------------------------------------------ solving */
+/* ------------ solving */
 
 /* k <= SCL_THIN_COLUMNS columns at a time. x: column q at q n, float64; part: of the tile in turn,
  * float32, k columns `tile` apart and, behind them, as rows of k. */

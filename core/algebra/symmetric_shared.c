@@ -48,7 +48,7 @@ void scl_shared_diagonal(const scl_symmetric *a, double *out) {
     out[i] = NAN;
 }
 
-/* ------------------------------------------------------------ factor */
+/* ------------ factor */
 
 /* Step k of the factor (symmetric_factor.c). panel: the tiles of column k, row after row, the first
  * of them L_kk: those that are made here, then all. */
@@ -129,7 +129,7 @@ scl_status scl_shared_factor(scl_symmetric *a, size_t *pivot, scl_error *error) 
   return status;
 }
 
-/* ------------------------------------------------------------ triangular systems */
+/* ------------ triangular systems */
 
 /* B = L^-1 B: the rows of each row of tiles are made where it is stored. */
 static scl_status lower(const scl_symmetric *l, double *b, size_t k, scl_error *error) {
@@ -172,7 +172,7 @@ scl_status scl_shared_triangular(const scl_symmetric *factor, bool transpose, do
   return (transpose ? upper : lower)(factor, b, k, error);
 }
 
-/* ------------------------------------------------------------ products */
+/* ------------ products */
 
 static void left_task(void *context, size_t index) {
   const scl_multiplication *job = context;

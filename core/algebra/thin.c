@@ -45,7 +45,7 @@ void scl_thin_close(scl_thin *thin) {
   *thin = (scl_thin){0};
 }
 
-/* ---------------------------------------------------------------- Phi a */
+/* ------------ Phi a */
 
 typedef struct thin_job {
   const scl_thin *thin;
@@ -97,7 +97,7 @@ scl_status scl_thin_product(const scl_thin *thin, size_t rows, const void *phi, 
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- Phi' r */
+/* ------------ Phi' r */
 
 /* A task of the pool: TASK_COLUMNS entries of Phi' r for all rows of the block, so that their
  * sums have one order. */

@@ -19,7 +19,7 @@ bool scl_whole_round(scl_whole type, scl_dtype dtype, size_t count, const void *
   return rounder(count, y, offset, inverse, v, clipped);
 }
 
-/* ------------------------------------------------------------ V a: whole numbers are widened, a
+/* ------------ V a: whole numbers are widened, a
  * rectangle after the other, for the loop of thin products */
 
 typedef struct product {
@@ -74,7 +74,7 @@ void scl_whole_product(scl_whole type, size_t rows, size_t cols, const void *v, 
   scl_pool_run((rows + PRODUCT_ROWS - 1) / PRODUCT_ROWS, product_task, &job);
 }
 
-/* ------------------------------------------------------------ V'd, columns of a task for all rows:
+/* ------------ V'd, columns of a task for all rows:
  * some rows at a time, so that their numbers stay in the first cache for all columns of d */
 
 enum { ADJOINT_COLUMNS = 256, ADJOINT_ROWS = 32 };

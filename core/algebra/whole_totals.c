@@ -55,7 +55,7 @@ scl_status scl_whole_totals_widen(scl_whole_totals *totals, unsigned shift, scl_
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ adding */
+/* ------------ adding */
 
 typedef struct adding {
   const scl_whole_totals *into, *from;
@@ -102,7 +102,7 @@ void scl_whole_totals_of_counts(scl_symmetric *counts) {
   }
 }
 
-/* ------------------------------------------------------------ row by row */
+/* ------------ row by row */
 
 /* The numbers of row i of the matrix that are in tile j of its row of tiles. */
 static int64_t *row_of(const scl_symmetric *a, size_t i, size_t j) {
@@ -190,7 +190,7 @@ void scl_whole_totals_import(const scl_whole_totals *totals, const int64_t *low,
   if (totals->high != NULL) import_half(totals->high, high);
 }
 
-/* ------------------------------------------------------------ to float64 */
+/* ------------ to float64 */
 
 /* The sum of entry `at` of the chosen parts. */
 static wide_whole sum_at(const scl_whole_scaling *s, size_t at) {

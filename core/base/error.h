@@ -5,10 +5,10 @@
 #include <scullery/plugin.h>
 
 /* Return early with the status of a call that failed. */
-#define SCL_TRY(call)                                                                              \
-  do {                                                                                             \
-    const scl_status scl_try_ = (call);                                                            \
-    if (scl_try_ != SCL_STATUS_OK) return scl_try_;                                                \
+#define SCL_TRY(call) \
+  do { \
+    const scl_status scl_try_ = (call); \
+    if (scl_try_ != SCL_STATUS_OK) return scl_try_; \
   } while (0)
 
 /* Store the status and a sentence, and return the status. `error` may be NULL. */

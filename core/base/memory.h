@@ -25,8 +25,8 @@ void scl_release(void *memory);
 /* The size in bytes with which a block was allocated; 0 for NULL. */
 size_t scl_allocated_for(const void *memory);
 /* Release several blocks: SCL_RELEASE(sums->right, sums->sum) */
-#define SCL_RELEASE(...)                                                                           \
-  scl_release_each(sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *),                          \
+#define SCL_RELEASE(...) \
+  scl_release_each(sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *), \
                    (void *const[]){__VA_ARGS__})
 void scl_release_each(size_t count, void *const *memory);
 

@@ -15,7 +15,7 @@ enum { LONGEST_LINE = 4096 };
 
 static size_t difference(size_t from, size_t by) { return from > by ? from - by : 0; }
 
-/* ---------------------------------------------------------------- small files of the system */
+/* ------------ small files of the system */
 
 /* The number after `key` at the start of a line; key "": at the start of the file. *found: whether
  * there is such a number. */
@@ -39,7 +39,7 @@ static size_t number_in(const char *path, const char *key, bool *found) {
   return 0;
 }
 
-/* ---------------------------------------------------------------- the machine */
+/* ------------ the machine */
 
 /* Bytes of this process, from a field of /proc/self/statm: 0 all, 1 resident, 5 data and stack. */
 static size_t own_bytes(const char *root, int field) {
@@ -67,7 +67,7 @@ static size_t left_of_machine(const char *root) {
   return pages > 0 && size > 0 ? (size_t)pages / 10 * 9 * (size_t)size : SIZE_MAX / 2;
 }
 
-/* ---------------------------------------------------------------- limits of the process */
+/* ------------ limits of the process */
 
 /* What a resource limit of the process leaves, with `used` bytes in use. */
 static size_t left_of_limit(int resource, size_t used) {
@@ -76,7 +76,7 @@ static size_t left_of_limit(int resource, size_t used) {
   return difference(limit.rlim_cur, used);
 }
 
-/* ---------------------------------------------------------------- control groups */
+/* ------------ control groups */
 
 /* The names of one version's files. */
 typedef struct group_files {
@@ -147,7 +147,7 @@ static size_t left_of_groups(const char *root) {
   return least;
 }
 
-/* ---------------------------------------------------------------- the least of all */
+/* ------------ the least of all */
 
 /* Memory that was allocated but not touched yet is not in use for the system: `promised` is
  * subtracted from what the machine and the control groups leave. Limits of address space count it

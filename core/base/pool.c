@@ -165,7 +165,7 @@ void scl_pool_run_interruptible(size_t count, void (*task)(void *context, size_t
   scl_pool_run(count, run_unless_interrupted, &i);
 }
 
-/* ------------------------------------------------------------ jobs that can fail */
+/* ------------ jobs that can fail */
 
 typedef struct trial {
   scl_job job;

@@ -41,7 +41,7 @@ double scl_progress_clock(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ------------------------------------------------------------ levels */
+/* ------------ levels */
 
 const scl_level *scl_levels(size_t *count) {
   *count = own.count;
@@ -120,7 +120,7 @@ void scl_level_close(size_t number, bool only) {
   }
 }
 
-/* ------------------------------------------------------------ pieces of work */
+/* ------------ pieces of work */
 
 /* Open the level of a piece of work, once its stage is known. */
 static void open_piece(scl_progress *progress) {
@@ -154,7 +154,7 @@ void scl_progress_report(scl_progress *progress, double done) {
 
 void scl_progress_end(scl_progress *progress) { scl_level_close(progress->number, false); }
 
-/* ------------------------------------------------------------ time left */
+/* ------------ time left */
 
 /* took / done for each unit, times what remains at the last report, less the time since. */
 double scl_level_left(const scl_level *level, double now) {

@@ -33,7 +33,7 @@ struct scl_worker {
   int output, messages;
 };
 
-/* ------------------------------------------------------------ starting */
+/* ------------ starting */
 
 /* The arguments of this process as a NULL-terminated list that points into *block; NULL: out of
  * memory, or /proc is missing. The caller releases both. */
@@ -166,7 +166,7 @@ scl_status scl_worker_start(const char *settings, size_t threads, scl_worker **o
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ listening */
+/* ------------ listening */
 
 scl_status scl_worker_wait(scl_worker *const *workers, size_t count, double seconds,
                            scl_error *error) {
@@ -207,7 +207,7 @@ void scl_worker_answer(scl_worker *worker) {
   if (worker->messages >= 0) (void)send(worker->messages, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* ------------------------------------------------------------ ending */
+/* ------------ ending */
 
 /* Processes that the worker started are killed with it: its group exists until waitpid. */
 bool scl_worker_ended(scl_worker *worker, int *status) {
@@ -238,7 +238,7 @@ void scl_worker_close(scl_worker *worker) {
   scl_release(worker);
 }
 
-/* ------------------------------------------------------------ in a worker */
+/* ------------ in a worker */
 
 bool scl_worker_is_inside(void) { return getenv(VARIABLE) != NULL; }
 

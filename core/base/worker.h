@@ -9,7 +9,7 @@
 
 enum { SCL_WORKER_MESSAGE = 8192 }; /* bytes of a message at most; longer ones are truncated */
 
-/* ------------------------------------------------------------ in the process that starts it */
+/* ------------ in the process that starts it */
 
 typedef struct scl_worker scl_worker;
 
@@ -35,7 +35,7 @@ void scl_worker_signal(scl_worker *worker, int number);
 /* Kill the worker and the processes that it started, and release it. NULL does nothing. */
 void scl_worker_close(scl_worker *worker);
 
-/* ------------------------------------------------------------ in a worker */
+/* ------------ in a worker */
 
 /* The settings of this worker; NULL where this process is not a worker. After the first call the
  * process ends when the process that started it ends. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- storage */
+/* ------------ storage */
 
 scl_status scl_codes_create(size_t rows, size_t cols, size_t levels, scl_codes **out,
                             scl_error *error) {
@@ -79,7 +79,7 @@ scl_status scl_codes_select(const scl_codes *codes, const size_t *which, size_t 
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- numbers to bits */
+/* ------------ numbers to bits */
 
 /* Rows of one task. A multiple of the lanes: no two tasks write words of the same group. */
 enum { ROWS_EACH = 64 * SCL_CODES_LANES };
@@ -194,7 +194,7 @@ scl_status scl_codes_pack(const scl_matrix *numbers, size_t levels, scl_codes **
   return status;
 }
 
-/* ---------------------------------------------------------------- bits to numbers */
+/* ------------ bits to numbers */
 
 typedef struct unpacking {
   const scl_codes *codes;

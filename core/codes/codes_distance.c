@@ -19,7 +19,7 @@
 #define ALWAYS_INLINE static inline
 #endif
 
-/* ---------------------------------------------------------------- counting: one row against groups
+/* ------------ counting: one row against groups
  * of eight, several ways */
 
 /* out[8 g + r] = the number of positions in which row r of group g differs from the query. */
@@ -178,7 +178,7 @@ const char *scl_codes_way_name(size_t way) { return ways[way].name; }
 
 void scl_codes_use_way(size_t way) { atomic_store(&chosen_way, way); }
 
-/* ---------------------------------------------------------------- a tile: some queries against a
+/* ------------ a tile: some queries against a
  * range of rows */
 
 /* Queries of a tile; rows that are counted at a time (PIECE), and rows of a task (SPAN). */
@@ -253,7 +253,7 @@ static scl_status check_alike(const scl_codes *a, const scl_codes *b, scl_error 
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- all distances */
+/* ------------ all distances */
 
 typedef struct comparing {
   const scl_codes *a, *b;
@@ -294,7 +294,7 @@ scl_status scl_codes_compare(const scl_codes *a, const scl_codes *b, bool agree,
   return scl_interrupt_check(error);
 }
 
-/* ---------------------------------------------------------------- nearest rows */
+/* ------------ nearest rows */
 
 /* The least keys so far, at most `most` of them, as a binary heap with the greatest key first. A
  * key is distance * 2^32 + row, so that the earlier row wins among equal distances. */

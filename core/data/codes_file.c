@@ -11,7 +11,7 @@
 enum { MAGIC = 8, HEADER = 3, NUMBER = 8 };
 static const char magic[MAGIC + 1] = "SCLCODE1";
 
-/* ---------------------------------------------------------------- numbers as bytes */
+/* ------------ numbers as bytes */
 
 /* `count` numbers as 8 bytes each, the lowest byte first, whatever the machine's order. */
 static void to_bytes(const uint64_t *numbers, size_t count, unsigned char *bytes) {
@@ -44,7 +44,7 @@ static scl_status make_row(const scl_codes *codes, row_buffer *out, scl_error *e
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- writing */
+/* ------------ writing */
 
 scl_status scl_codes_write(const scl_codes *codes, const char *path, scl_error *error) {
   scl_output *output;
@@ -68,7 +68,7 @@ scl_status scl_codes_write(const scl_codes *codes, const char *path, scl_error *
   return status;
 }
 
-/* ---------------------------------------------------------------- reading: nothing that the file
+/* ------------ reading: nothing that the file
  * says is trusted */
 
 /* Exactly `size` bytes; fewer in the file is an error. */

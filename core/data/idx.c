@@ -154,7 +154,7 @@ static scl_status check_end(const idx_file *f, scl_error *error) {
   return excess == 0 ? SCL_STATUS_OK : refuse_length(f, length_of(f) + (double)excess, error);
 }
 
-/* ---------------------------------------------------------------- bytes to numbers */
+/* ------------ bytes to numbers */
 
 /* The big-endian number of a type and size at b. */
 static double number_at(unsigned type, size_t size, const unsigned char *b) {
@@ -268,7 +268,7 @@ static scl_status read_rows(idx_file *f, size_t count, double factor, bool narro
   return status;
 }
 
-/* ---------------------------------------------------------------- the source */
+/* ------------ the source */
 
 typedef struct idx_source {
   scl_source base;
@@ -359,7 +359,7 @@ static void idx_source_destroy(scl_source *source) {
 static const scl_source_class idx_source_class = {
     .read = idx_source_read, .skip = idx_source_skip, .destroy = idx_source_destroy};
 
-/* ---------------------------------------------------------------- opening */
+/* ------------ opening */
 
 /* Part k: as many numbers in a row as in the first part, and one label for each row. */
 static scl_status check_part(const idx_source *s, size_t k, scl_error *error) {

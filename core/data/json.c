@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ UTF-8 */
+/* ------------ UTF-8 */
 
 /* The length of the character at `at`; 0 unless it is valid UTF-8: shortest form, no surrogates,
  * not the character 0. */
@@ -31,7 +31,7 @@ bool scl_json_is_text(const char *text, size_t length) {
   return true;
 }
 
-/* ------------------------------------------------------------ what is checked before parsing */
+/* ------------ what is checked before parsing */
 
 typedef struct scan {
   const char *at, *end, *what;
@@ -120,7 +120,7 @@ static scl_status scan_one(scan *s, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ names */
+/* ------------ names */
 
 static int compare_names(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -154,7 +154,7 @@ static scl_status check_names(const cJSON *value, const char *what, scl_error *e
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ numbers */
+/* ------------ numbers */
 
 /* Stores in each number's valueint its place among the numbers of the text, which a walk over the
  * tree meets in the same order. A tree whose numbers differ from those of the text, and null, are
@@ -180,7 +180,7 @@ scl_json_number scl_json_number_of(const scl_json *json, const cJSON *node) {
   return json->numbers[node->valueint];
 }
 
-/* ------------------------------------------------------------ parsing */
+/* ------------ parsing */
 
 scl_status scl_json_parse(const char *text, size_t length, const char *what, scl_json *out,
                           scl_error *error) {

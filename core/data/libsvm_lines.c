@@ -45,7 +45,7 @@ void libsvm_lines_close(libsvm_lines *l) {
   SCL_RELEASE(l->buffer, l->pieces);
 }
 
-/* ---------------------------------------------------------------- bytes */
+/* ------------ bytes */
 
 static scl_status open_file(libsvm_lines *l, scl_error *error) {
   SCL_TRY(scl_input_open(l->paths[l->file], &l->input, error));
@@ -111,7 +111,7 @@ scl_status libsvm_lines_go(libsvm_lines *l, const scl_mark *mark, scl_error *err
   return scl_input_seek(l->input, mark->offset, mark->row - 1, error);
 }
 
-/* ---------------------------------------------------------------- pieces */
+/* ------------ pieces */
 
 typedef struct parsing {
   libsvm_lines *lines;

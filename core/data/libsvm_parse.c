@@ -14,7 +14,7 @@ void libsvm_rows_release(libsvm_rows *rows) {
   memset(rows, 0, sizeof *rows);
 }
 
-/* ---------------------------------------------------------------- refusals */
+/* ------------ refusals */
 
 typedef struct parser {
   const libsvm_format *format;
@@ -55,7 +55,7 @@ static scl_status refuse_order(const parser *p, const char *word, bool again) {
                       : "comes out of order: indices must grow along a row");
 }
 
-/* ---------------------------------------------------------------- rows */
+/* ------------ rows */
 
 /* The column of the index at *at, from 1, whatever the base; *at after its colon. 0: the word is not
  * taken. */

@@ -40,7 +40,7 @@ typedef struct libsvm_source {
   size_t rows, entries, row_room, entry_room;
 } libsvm_source;
 
-/* ---------------------------------------------------------------- blocks */
+/* ------------ blocks */
 
 /* Copy the rows of a piece to places `row` and `entry` of larger arrays; labels may be NULL. */
 static void copy_piece(const libsvm_rows *piece, scl_dtype dtype, size_t row, size_t entry,
@@ -165,7 +165,7 @@ scl_status scl_libsvm_once(const char *path, size_t cols, bool from_zero, scl_so
   return status;
 }
 
-/* ---------------------------------------------------------------- collecting */
+/* ------------ collecting */
 
 /* Rows and numbers from the block to the end of its file, by the size of the file; NaN where that is
  * not known. */
@@ -244,7 +244,7 @@ static scl_status collect(libsvm_source *s, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- opening */
+/* ------------ opening */
 
 /* What one pass finds out. */
 typedef struct libsvm_found {
@@ -379,7 +379,7 @@ scl_status scl_libsvm_read(const char *const *paths, size_t files,
   return status;
 }
 
-/* ---------------------------------------------------------------- streaming */
+/* ------------ streaming */
 
 static scl_status open_stream(libsvm_source *s, const scl_libsvm_options *o, scl_table *out,
                               scl_error *error) {

@@ -40,7 +40,7 @@ typedef struct reader {
   void *values;
 } reader;
 
-/* ---------------------------------------------------------------- lines */
+/* ------------ lines */
 
 /* Moves the bytes that were not taken to the front and reads until the buffer is full or the file
  * ends. */
@@ -107,7 +107,7 @@ static scl_status take_end(reader *r, scl_error *error) {
              : refuse(r, r->at, "is more than the line holds", error);
 }
 
-/* ---------------------------------------------------------------- the first lines */
+/* ------------ the first lines */
 
 /* The next word of the first line, whose case does not matter. */
 static void take_word(reader *r, char word[24]) {
@@ -188,7 +188,7 @@ static scl_status take_sizes(reader *r, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- numbers */
+/* ------------ numbers */
 
 static scl_status make_room(reader *r, scl_error *error) {
   const size_t room = r->entries * (r->symmetry == GENERAL ? 1 : 2),
@@ -277,7 +277,7 @@ static scl_status read_all(reader *r, scl_error *error) {
                   r->entries);
 }
 
-/* ---------------------------------------------------------------- the matrix */
+/* ------------ the matrix */
 
 static scl_status give(reader *r, scl_choice wanted, scl_csr *sparse, scl_matrix *dense,
                        scl_error *error) {

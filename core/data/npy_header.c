@@ -35,7 +35,7 @@ scl_status npy_header_size(const char *path, const char *bytes, size_t length, s
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the dictionary: {'descr': '<f8',
+/* ------------ the dictionary: {'descr': '<f8',
  * 'fortran_order': False, 'shape': (3, 4), } */
 
 static void skip_blanks(const char **at) {
@@ -175,7 +175,7 @@ scl_status npy_parse_header(const char *path, const char *bytes, size_t size, bo
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- numbers */
+/* ------------ numbers */
 
 typedef union npy_number {
   float f4;

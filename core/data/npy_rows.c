@@ -88,7 +88,7 @@ scl_dtype npy_dtype(const npy_layout *l) {
   return l->kind == 'f' && l->size == 4 ? SCL_DTYPE_FLOAT32 : SCL_DTYPE_FLOAT64;
 }
 
-/* ---------------------------------------------------------------- a source */
+/* ------------ a source */
 
 typedef struct npy_rows {
   scl_source base;

@@ -21,7 +21,7 @@ void npy_make_header(const char *type, unsigned dimensions, size_t rows, size_t 
   header[NPY_HEADER - 1] = '\n';
 }
 
-/* ---------------------------------------------------------------- texts */
+/* ------------ texts */
 
 /* The next character of UTF-8. A byte that is not part of valid UTF-8 stands for itself. */
 static uint32_t next_character(const char **at) {
@@ -51,7 +51,7 @@ void npy_widen(const char *text, uint32_t *to) {
     *to++ = next_character(&text);
 }
 
-/* ---------------------------------------------------------------- numbers */
+/* ------------ numbers */
 
 /* Row by row, packed where the rows are not. */
 static void write_rows(scl_output *output, const scl_matrix *a, char *row) {

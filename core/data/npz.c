@@ -20,7 +20,7 @@ struct scl_npz {
   size_t count;
 };
 
-/* ---------------------------------------------------------------- opening */
+/* ------------ opening */
 
 scl_status scl_npz_open(const char *path, scl_npz **out, scl_error *error) {
   scl_npz *npz = scl_allocate_zero(sizeof *npz);
@@ -71,7 +71,7 @@ bool scl_npz_is_sparse(const scl_npz *npz) {
   return has(npz, "format") && has(npz, "shape") && has(npz, "data");
 }
 
-/* ---------------------------------------------------------------- one array */
+/* ------------ one array */
 
 typedef struct npz_member {
   scl_npz *npz;
@@ -132,7 +132,7 @@ static scl_status read_whole(npz_member *m, void *to, scl_error *error) {
                      : scl_fail(error, SCL_STATUS_BAD_DATA, "%s: it is cut off", m->name);
 }
 
-/* ---------------------------------------------------------------- texts */
+/* ------------ texts */
 
 /* One text, which zeros fill at its end. NULL: no memory; a character beyond Unicode becomes U+FFFD. */
 static char *text_of(const npy_layout *l, const unsigned char *bytes) {
@@ -200,7 +200,7 @@ scl_status scl_npz_read(scl_npz *npz, const char *name, scl_npz_array *out, scl_
   return status;
 }
 
-/* ---------------------------------------------------------------- sparse matrices */
+/* ------------ sparse matrices */
 
 /* Arrays of a sparse matrix as they are read. */
 typedef struct npz_sparse {

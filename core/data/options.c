@@ -4,23 +4,23 @@
 #include <string.h>
 
 #define TEXTS "a text or a list of texts"
-#define FLAG(option, text)                                                                         \
+#define FLAG(option, text) \
   { .name = option, .help = text, .forms = SCL_FORM_BOOLEAN }
-#define WORD(option, choices, preset, text)                                                        \
+#define WORD(option, choices, preset, text) \
   { .name = option, .help = text, .words = choices, .fallback = preset, .forms = SCL_FORM_WORD }
-#define OPAQUE(option, takes, text)                                                                \
+#define OPAQUE(option, takes, text) \
   { .name = option, .help = text, .words = takes, .forms = SCL_FORM_OPAQUE }
 #define DTYPE WORD("dtype", "float64|float32", "float64", "type of the numbers")
-#define UNPACKED                                                                                   \
-  {                                                                                                \
-    .name = "unpacked",                                                                            \
+#define UNPACKED \
+  { \
+    .name = "unpacked", \
     .help = "most bytes that a gzip file may unpack to in memory; default: 200 times the size of " \
-            "the file, at least 128 MiB",                                                          \
-    .forms = SCL_FORM_INTEGER, .range = SCL_RANGE_HIGH_OPEN, .low = 1, .high = INFINITY            \
+            "the file, at least 128 MiB", \
+    .forms = SCL_FORM_INTEGER, .range = SCL_RANGE_HIGH_OPEN, .low = 1, .high = INFINITY \
   }
-#define TASK                                                                                       \
-  WORD("task", "regression|classification", NULL,                                                  \
-       "what the target is; default: classification where it is text, two numbers, or few whole "  \
+#define TASK \
+  WORD("task", "regression|classification", NULL, \
+       "what the target is; default: classification where it is text, two numbers, or few whole " \
        "numbers named class, label or target")
 
 /* The rows are sorted by name. Rows whose form is opaque are read by the caller. */
@@ -99,7 +99,7 @@ static const scl_option idx_rows[] = {DTYPE,
                                       FLAG("stream", "read the images from disk in each pass"),
                                       UNPACKED};
 
-#define ROWS(reader, list)                                                                         \
+#define ROWS(reader, list) \
   { reader, list, sizeof(list) / sizeof *(list) }
 
 const scl_reader_options *scl_reader_options_of(const char *reader) {
@@ -111,7 +111,7 @@ const scl_reader_options *scl_reader_options_of(const char *reader) {
   return NULL;
 }
 
-/* ------------------------------------------------------------ what checked values say */
+/* ------------ what checked values say */
 
 /* The name is one of the declared rows. */
 static const scl_value *value_of(const scl_settings *s, const char *name) {

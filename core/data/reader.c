@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- which reader */
+/* ------------ which reader */
 
 typedef struct search {
   unsigned char first[SCL_READER_FIRST];
@@ -48,7 +48,7 @@ scl_status scl_reader_of(const char *path, const scl_component **out, scl_error 
   return status;
 }
 
-/* ---------------------------------------------------------------- text that is made */
+/* ------------ text that is made */
 
 struct scl_cell_file {
   scl_instance *reader;
@@ -259,7 +259,7 @@ static size_t pack_pass(void *made) {
 
 static const scl_input_maker maker = {open_pass, read_pass, seek_pass, close_pass, pack_pass};
 
-/* ---------------------------------------------------------------- files */
+/* ------------ files */
 
 /* "d.sqlite: {query = 'select ...'}, columns a, b", by which messages name the rows, and which
  * keeps files apart that are open at once. */

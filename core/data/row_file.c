@@ -22,7 +22,7 @@ struct scl_row_file {
   size_t n_labels, width;
 };
 
-/* ---------------------------------------------------------------- a buffer before the output */
+/* ------------ a buffer before the output */
 
 static void flush(scl_row_file *f) {
   scl_output_write(f->output, f->buffer, f->used);
@@ -58,7 +58,7 @@ static scl_status put_field(scl_row_file *f, const char *text, size_t length, ch
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- labels of .npy: four bytes a
+/* ------------ labels of .npy: four bytes a
  * character, all as wide as the widest */
 
 /* Turn the labels into arrays of `width` characters, padded with 0, as NumPy stores texts. */
@@ -76,7 +76,7 @@ static scl_status widen_labels(scl_row_file *f, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- beginning */
+/* ------------ beginning */
 
 /* The header of a .npy file is written at the end, when the number of rows is known; its place is
  * filled with zeros. */
@@ -165,7 +165,7 @@ scl_status scl_row_file_open(const char *path, const scl_row_format *format, scl
   return status;
 }
 
-/* ---------------------------------------------------------------- rows */
+/* ------------ rows */
 
 /* The label at a place from 1; NULL: there is none. */
 static const char *label_of(const scl_row_file *f, double place) {
@@ -228,7 +228,7 @@ scl_status scl_row_file_write(scl_row_file *f, const scl_matrix *rows, const scl
   return scl_output_failed(f->output) ? scl_row_file_commit(f, error) : SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- ending */
+/* ------------ ending */
 
 scl_status scl_row_file_commit(scl_row_file *f, scl_error *error) {
   char header[NPY_HEADER], type[32] = "f8";

@@ -22,7 +22,7 @@ enum {
 static const char before[] = "{\"__metadata__\":{\"sha256\":\"", after[] = "\",\"scullery\":\"";
 enum { DIGITS_AT = sizeof before - 1, LEAST_HEADER = DIGITS_AT + SCL_DIGEST_TEXT + sizeof after };
 
-/* ------------------------------------------------------------ types */
+/* ------------ types */
 
 static const struct {
   const char *name;
@@ -87,7 +87,7 @@ static void reorder(unsigned char *bytes, size_t count, size_t size) {
     }
 }
 
-/* ------------------------------------------------------------ writing */
+/* ------------ writing */
 
 typedef struct writer {
   const char *path;
@@ -285,7 +285,7 @@ scl_status scl_safetensors_bytes(const char *text, const scl_tensor *tensors, si
   return status;
 }
 
-/* ------------------------------------------------------------ reading: bytes */
+/* ------------ reading: bytes */
 
 typedef struct reader {
   const char *path;
@@ -348,7 +348,7 @@ static scl_status read_header(reader *r, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ reading: what the header says */
+/* ------------ reading: what the header says */
 
 /* The bytes of an array within the data. */
 typedef struct span {
@@ -441,7 +441,7 @@ static scl_status read_index(reader *r, const cJSON *root, scl_tensor_file *out,
   return check_spans(r, count, error);
 }
 
-/* ------------------------------------------------------------ reading: numbers */
+/* ------------ reading: numbers */
 
 /* Reads the numbers of one array, which out->tensors owns, and adds them to the digest. */
 static scl_status read_array(reader *r, const span *s, scl_error *error) {

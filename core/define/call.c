@@ -12,7 +12,7 @@
 /* Guards the lists `ended` and the counts of instances: instances end on any thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ------------------------------------------------------------ Lua states */
+/* ------------ Lua states */
 
 /* The address is the key of the script in the Lua registry. */
 static const char script_key;
@@ -88,7 +88,7 @@ void scl_definition_replace(scl_definition *definition) {
   pthread_mutex_unlock(&lock);
 }
 
-/* ------------------------------------------------------------ running a function */
+/* ------------ running a function */
 
 /* How deeply a function may start work that calls functions of scripts again: the stacks of Lua and
  * of C are limited. */
@@ -181,7 +181,7 @@ scl_status scl_defined_call(const void *self, const char *field, lua_CFunction b
   return result;
 }
 
-/* ------------------------------------------------------------ create and destroy */
+/* ------------ create and destroy */
 
 /* Make the table of options, and let the instance keep a reference to it. self->options is set
  * before luaL_ref, which may raise: scl_defined_destroy then releases it. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ fields */
+/* ------------ fields */
 
 bool scl_define_has(lua_State *L, int fields, const char *name) {
   const bool has = lua_getfield(L, fields, name) != LUA_TNIL;
@@ -75,7 +75,7 @@ void scl_define_offer(scl_definition *definition, const char *id, const void *ta
   definition->plugin.abilities = definition->abilities;
 }
 
-/* ------------------------------------------------------------ options */
+/* ------------ options */
 
 /* Read one row of options. No option is stored in a member of the instance (SCL_STORE_NONE): values
  * are read from the settings. */
@@ -119,7 +119,7 @@ static void read_options(lua_State *L, int fields, scl_definition *definition) {
   lua_pop(L, 1);
 }
 
-/* ------------------------------------------------------------ defining */
+/* ------------ defining */
 
 static const scl_define_kind *const kinds[SCL_KINDS] = {
     [SCL_KIND_SAMPLER] = &scl_define_sampler, [SCL_KIND_NONLINEARITY] = &scl_define_nonlinearity,

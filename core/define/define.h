@@ -57,7 +57,7 @@ extern const scl_define_kind scl_define_sampler, scl_define_nonlinearity, scl_de
 /* Offer an ability on behalf of all instances. The table is not copied. */
 void scl_define_offer(scl_definition *definition, const char *id, const void *table);
 
-/* ------------------------------------------------------------ for `describe`: fields */
+/* ------------ for `describe`: fields */
 
 /* Whether the table of fields at place `fields` has the field. */
 bool scl_define_has(lua_State *L, int fields, const char *name);
@@ -66,7 +66,7 @@ uint32_t scl_define_spaces(lua_State *L, int fields, uint32_t absent);
 /* A copy of the text in the field, kept with the definition; NULL if the field is absent. */
 const char *scl_define_text(lua_State *L, int fields, const char *name, scl_definition *definition);
 
-/* ------------------------------------------------------------ calls of a slot's function */
+/* ------------ calls of a slot's function */
 
 /* The stack on which a body starts. */
 enum {

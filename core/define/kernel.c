@@ -7,7 +7,7 @@ typedef struct defined_kernel {
   double scale;
 } defined_kernel;
 
-/* ------------------------------------------------------------ simple form */
+/* ------------ simple form */
 
 /* numbers[j] = finish(pair number j, options[, |u|, |v_j|]), in place; the lengths come with cosine
  * and angle only. */
@@ -28,7 +28,7 @@ static void kernel_move(const void *self, size_t count, double *coordinates) {
   scl_defined_fill(self, "move", count, coordinates, "vo", coordinates);
 }
 
-/* ------------------------------------------------------------ general form */
+/* ------------ general form */
 
 typedef struct gram_call {
   const scl_const_parameters *u, *v;
@@ -69,7 +69,7 @@ static scl_status kernel_gram(const void *self, const scl_const_parameters *u,
   return scl_defined_call(self, "eval", run_gram, &c, error);
 }
 
-/* ------------------------------------------------------------ the kind */
+/* ------------ the kind */
 
 /* Read the factor of all values of the kernel, 1 if the script gives none. */
 static int complete_kernel(lua_State *L) {

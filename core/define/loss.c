@@ -11,10 +11,10 @@ typedef struct defined_loss {
 } defined_loss;
 
 /* A slot of two arrays calls the field of this name as function(f, y, o). */
-#define PAIR_SLOT(name, field)                                                                     \
-  static void name(const void *self, size_t count, const double *f, const double *y,               \
-                   double *out) {                                                                  \
-    scl_defined_fill(self, field, count, out, "vvo", f, y);                                        \
+#define PAIR_SLOT(name, field) \
+  static void name(const void *self, size_t count, const double *f, const double *y, \
+                   double *out) { \
+    scl_defined_fill(self, field, count, out, "vvo", f, y); \
   }
 
 PAIR_SLOT(loss_value, "value")

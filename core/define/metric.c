@@ -72,7 +72,7 @@ static double metric_finish(const void *self, double mean, double *slope) {
   return c.value;
 }
 
-/* ------------------------------------------------------------ the general form */
+/* ------------ the general form */
 
 typedef struct measure_call {
   const scl_judged *judged;
@@ -121,7 +121,7 @@ static scl_status metric_measure(const void *self, const scl_judged *judged, dou
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the kind */
+/* ------------ the kind */
 
 static void describe_metric(lua_State *L, int fields, scl_definition *d) {
   static const char *const needs[] = {"values", "labels", "scores", "probabilities", NULL};

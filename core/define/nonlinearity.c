@@ -20,7 +20,7 @@ typedef struct defined_phi {
   bool has_facts, has_harmonic, has_values; /* which of the abilities above are offered */
 } defined_phi;
 
-/* ------------------------------------------------------------ eval and smooth */
+/* ------------ eval and smooth */
 
 /* One call of `eval` or `smooth` for a block of rows and parameters. */
 typedef struct block_call {
@@ -114,7 +114,7 @@ static scl_status phi_smooth(const void *self, const scl_const_block *m, const s
 static const scl_ability_smoothing smoothing = {SCL_HEAD(scl_ability_smoothing),
                                                 .smooth = phi_smooth};
 
-/* ------------------------------------------------------------ duals */
+/* ------------ duals */
 
 /* E phi(a) phi(b) for a normal pair. The function may return nil, which is NaN: no closed form for
  * these moments. */
@@ -139,7 +139,7 @@ static const scl_ability_gaussian_dual gaussian = {SCL_HEAD(scl_ability_gaussian
 static const scl_ability_threshold_dual threshold = {SCL_HEAD(scl_ability_threshold_dual),
                                                      .dual = phi_threshold_dual};
 
-/* ------------------------------------------------------------ what depends on options */
+/* ------------ what depends on options */
 
 /* fan_in or fan_out: how many numbers go into or come out of one call. */
 static uint32_t read_fan(lua_State *L, const char *name) {

@@ -51,7 +51,7 @@ static void push_symmetric(lua_State *L, const scl_problem *p, const scl_symmetr
   p->host->symmetric->dense(a, out->data, out->row_stride);
 }
 
-/* ------------------------------------------------------------ sums */
+/* ------------ sums */
 
 /* { moment = Phi'W Phi (D x D), right = Phi'W Y (D x c), square = Y'W Y of each target, total = sum
  * of the row weights } */
@@ -130,7 +130,7 @@ static int problem_total(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ products */
+/* ------------ products */
 
 /* product(a): Phi a (n x k) for a of D x k; adjoint(r): Phi' r (D x k) for r of n x k */
 static int multiply(lua_State *L, bool adjoint) {
@@ -228,7 +228,7 @@ static int problem_solve(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ rows */
+/* ------------ rows */
 
 /* problem:walk(f): f(block) for each block of rows, in one pass */
 static int problem_walk(lua_State *L) {
@@ -286,7 +286,7 @@ static int problem_progress(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ the object */
+/* ------------ the object */
 
 static const luaL_Reg methods[] = {
     {"normal", problem_normal},       {"reweighted", problem_reweighted},

@@ -23,7 +23,7 @@ typedef struct defined_sampler {
 
 static const defined_sampler *sampler_of(const void *self) { return self; }
 
-/* ------------------------------------------------------------ make */
+/* ------------ make */
 
 /* One call of the slot `draw`: parameters out->first to out->first + out->count - 1. */
 typedef struct draw_call {
@@ -61,7 +61,7 @@ static int run_make(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ draw */
+/* ------------ draw */
 
 /* Columns from 1, ascending, and their weights, from two lists; the rest is empty. */
 static void read_support(lua_State *L, int top, const scl_parameters *out, double *weights,
@@ -137,7 +137,7 @@ static scl_status sampler_draw(const void *self, const scl_draw *asked, const sc
                                   : scl_defined_call(self, "draw", run_draw, &c, error);
 }
 
-/* ------------------------------------------------------------ layout */
+/* ------------ layout */
 
 typedef struct layout_call {
   size_t dim;
@@ -168,7 +168,7 @@ static scl_status sampler_layout(const void *self, size_t dim, scl_layout *out, 
   return scl_defined_call(self, "degree", run_degree, &c, error);
 }
 
-/* ------------------------------------------------------------ law */
+/* ------------ law */
 
 /* In the order of scl_family. */
 static const char *const families[] = {"other",   "gaussian", "uniform", "rademacher",
@@ -221,7 +221,7 @@ static scl_status sampler_law(const void *self, const scl_draw *asked, scl_law *
 
 static const scl_ability_law law_ability = {SCL_HEAD(scl_ability_law), .law = sampler_law};
 
-/* ------------------------------------------------------------ characteristic function */
+/* ------------ characteristic function */
 
 /* One call of the ability: out[i] for the rows of delta (rows x dim). */
 typedef struct characteristic_call {
@@ -266,7 +266,7 @@ static scl_status sampler_characteristic(const void *self, const scl_draw *asked
 static const scl_ability_characteristic characteristic_ability = {
     SCL_HEAD(scl_ability_characteristic), .characteristic = sampler_characteristic};
 
-/* ------------------------------------------------------------ distribution of thresholds */
+/* ------------ distribution of thresholds */
 
 /* P(threshold <= x) of a column, counted from 0 here and from 1 in the script. */
 static double sampler_distribution(const void *self, const scl_draw *asked, size_t column,
@@ -280,7 +280,7 @@ static double sampler_distribution(const void *self, const scl_draw *asked, size
 static const scl_ability_distribution distribution_ability = {SCL_HEAD(scl_ability_distribution),
                                                               .distribution = sampler_distribution};
 
-/* ------------------------------------------------------------ learning from rows */
+/* ------------ learning from rows */
 
 #define ROWS "scullery.rows"
 
@@ -408,7 +408,7 @@ static scl_status sampler_learn(const void *self, const scl_learning *rows, scl_
 static const scl_ability_learn learn_ability = {SCL_HEAD(scl_ability_learn),
                                                 .learn = sampler_learn};
 
-/* ------------------------------------------------------------ the kind */
+/* ------------ the kind */
 
 /* moments: { mean, scale }, or a function of the options that returns both */
 static void read_moments(lua_State *L, defined_sampler *self) {

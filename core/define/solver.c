@@ -14,7 +14,7 @@ typedef struct defined_solver {
   scl_penalty penalty;
 } defined_solver;
 
-/* ------------------------------------------------------------ what solve returns */
+/* ------------ what solve returns */
 
 /* A number of the table on top of the stack; `preset` if it is absent. */
 static double result_number(lua_State *L, const char *name, double preset) {
@@ -70,7 +70,7 @@ static void read_solution(lua_State *L, const scl_problem *p, scl_solution *out)
   lua_settop(L, result);
 }
 
-/* ------------------------------------------------------------ solve */
+/* ------------ solve */
 
 /* One call of the slot `solve`. */
 typedef struct solve_call {
@@ -108,7 +108,7 @@ static scl_status solver_solve(const void *self, const scl_problem *problem, scl
   return scl_defined_call(self, "solve", run_solve, &c, error);
 }
 
-/* ------------------------------------------------------------ objective */
+/* ------------ objective */
 
 /* One call of the ability `objective`. */
 typedef struct objective_call {
@@ -146,7 +146,7 @@ static scl_status solver_objective(const void *self, const scl_problem *problem,
 static const scl_ability_objective objective_ability = {SCL_HEAD(scl_ability_objective),
                                                         .objective = solver_objective};
 
-/* ------------------------------------------------------------ loss */
+/* ------------ loss */
 
 /* The loss of one row: the script gets scores f and targets y as lists, or as one number each if
  * there is one target. */
@@ -179,7 +179,7 @@ static const scl_ability_loss loss_ability = {SCL_HEAD(scl_ability_loss), .value
                                               .slope = loss_slope, .bound = loss_bound,
                                               .lipschitz = loss_lipschitz};
 
-/* ------------------------------------------------------------ the kind */
+/* ------------ the kind */
 
 /* The slot `penalty`. */
 static scl_penalty solver_penalty(const void *self) {

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ calls and results */
+/* ------------ calls and results */
 
 /* Raise a sentence about a wrong result: of the function at SCL_DEFINED_FUNCTION, with the place of
  * its definition, or of a field that holds a value. */
@@ -67,7 +67,7 @@ double scl_defined_number(lua_State *L, const char *name, double absent) {
   return number;
 }
 
-/* ------------------------------------------------------------ matrices */
+/* ------------ matrices */
 
 void scl_defined_push_matrix(lua_State *L, const double *numbers, ptrdiff_t stride, size_t rows,
                              size_t cols) {
@@ -110,7 +110,7 @@ void scl_defined_read_numbers(lua_State *L, int place, size_t rows, size_t cols,
   lua_pop(L, 1);
 }
 
-/* ------------------------------------------------------------ calls with numbers */
+/* ------------ calls with numbers */
 
 enum { MOST_ARGUMENTS = 6 };
 
@@ -214,7 +214,7 @@ void scl_defined_fill(const void *self, const char *field, size_t count, double 
     scl_host_get()->fail_call(error.status, "%s", error.message);
 }
 
-/* ------------------------------------------------------------ views */
+/* ------------ views */
 
 void **scl_defined_push_view(lua_State *L, const char *name, const luaL_Reg *methods,
                              lua_CFunction index) {
@@ -243,7 +243,7 @@ void *scl_defined_check_view(lua_State *L, int place, const char *name) {
   return *view;
 }
 
-/* ------------------------------------------------------------ random numbers */
+/* ------------ random numbers */
 
 #define DRAWS "scullery.draws"
 
@@ -284,7 +284,7 @@ scl_defined_draws *scl_defined_push_draws(lua_State *L, const scl_address *addre
   return draws;
 }
 
-/* ------------------------------------------------------------ blocks of rows */
+/* ------------ blocks of rows */
 
 /* A block of rows on its way to a function of a script. */
 typedef struct seen_block {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------- calls */
+/* ------------ calls */
 
 /* The message handler: a text gets a traceback. An error object that describes itself by __tostring
  * is replaced by that text, without a traceback. */
@@ -37,7 +37,7 @@ int scl_protected_call(lua_State *L, int arguments, int results) {
   return status;
 }
 
-/* ---------------------------------------------------------------- messages */
+/* ------------ messages */
 
 /* Whether the text begins with another. */
 static bool starts_with(const char *text, const char *with) {
@@ -139,7 +139,7 @@ void scl_report(lua_State *L, const char *before) {
   lua_pop(L, 1);
 }
 
-/* ---------------------------------------------------------------- sc and help */
+/* ------------ sc and help */
 
 /* Globals that the command offers, and the modules that they are. */
 static const struct {

@@ -33,7 +33,7 @@ static struct {
 
 static const char first_prompt[] = "> ", next_prompt[] = ">> ";
 
-/* ---------------------------------------------------------------- asking Lua */
+/* ------------ asking Lua */
 
 /* Call function `name` of the session with a text. Returns the place of its first result on the
  * stack, or 0 if it failed or Ctrl-C ended it. The caller drops the results. */
@@ -58,7 +58,7 @@ static bool is_unfinished(const char *text, size_t length) {
   return unfinished;
 }
 
-/* ---------------------------------------------------------------- colours */
+/* ------------ colours */
 
 /* Whether more input waits already. */
 static bool more_waits(void) {
@@ -88,7 +88,7 @@ static void paint_text(EditLine *editor, bool paired) {
   lua_settop(L, top);
 }
 
-/* ---------------------------------------------------------------- keys */
+/* ------------ keys */
 
 /* Sequences that no key sends, bound to functions of libedit with which ours continue. */
 #define ACCEPT "\033[scl~a"
@@ -406,7 +406,7 @@ static void bind_keys(EditLine *editor) {
     (void)el_set(editor, EL_BIND, keys[i][0], keys[i][1], NULL);
 }
 
-/* ---------------------------------------------------------------- opening and closing */
+/* ------------ opening and closing */
 
 /* The locale of the texts that are typed, by the environment, but with UTF-8 if that has ASCII, as
  * the locale C does. */
@@ -477,7 +477,7 @@ void scl_editor_close(void) {
   self.locale = (locale_t)0;
 }
 
-/* ---------------------------------------------------------------- reading */
+/* ------------ reading */
 
 /* Read a statement by libedit, push it onto the Lua stack without its last newline, and add it to
  * the history unless it is blank or the same as the newest one. */

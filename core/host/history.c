@@ -25,7 +25,7 @@ enum { KEPT = 5000, MOST = 2 * KEPT }; /* more than MOST statements are cut down
 static const char cookie[] = "_HiStOrY_V2_\n";
 static char path[4096];
 
-/* ---------------------------------------------------------------- the file */
+/* ------------ the file */
 
 /* Set `path`, and make the folders that lead to it. Returns the error of the first folder that
  * could not be made, or 0. */
@@ -77,7 +77,7 @@ static FILE *open_locked(void) {
   return NULL;
 }
 
-/* ---------------------------------------------------------------- lines */
+/* ------------ lines */
 
 /* Whether three octal digits of a byte follow. */
 static bool is_octal(const char *digits) {
@@ -136,7 +136,7 @@ static void write_encoded(FILE *file, const char *statement) {
   (void)putc('\n', file);
 }
 
-/* ---------------------------------------------------------------- reading */
+/* ------------ reading */
 
 /* A list of statements, each allocated by itself. */
 typedef struct statements {

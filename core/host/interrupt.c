@@ -88,7 +88,7 @@ int scl_interruptible_call(lua_State *L, int arguments, int results, int handler
 
 void scl_interrupt_in_session(void) { in_session = true; }
 
-/* ---------------------------------------------------------------- coroutines */
+/* ------------ coroutines */
 
 /* lua_resume. A press that no hook has raised yet is passed on: the hook is set in the state that
  * runs next. */

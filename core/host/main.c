@@ -66,7 +66,7 @@ static const char usage[] =
 static const char *const subcommands[] = {"plugin", "data",   "predict", "sums",       "merge",
                                           "update", "forget", "bench",   "experiment", "notebook"};
 
-/* ---------------------------------------------------------------- where the Lua files are */
+/* ------------ where the Lua files are */
 
 /* Whether the path is a folder. */
 static bool is_folder(const char *path) {
@@ -105,7 +105,7 @@ static void set_path(lua_State *L) {
   lua_pop(L, 3);
 }
 
-/* ---------------------------------------------------------------- arguments, as lua(1) reads them
+/* ------------ arguments, as lua(1) reads them
  */
 
 typedef struct arguments {
@@ -167,7 +167,7 @@ static void set_arg(lua_State *L, const arguments *a) {
   lua_setglobal(L, "arg");
 }
 
-/* ---------------------------------------------------------------- what the arguments ask for */
+/* ------------ what the arguments ask for */
 
 /* Report the message on top of the stack. Returns the exit status of a failure. */
 static int report_failure(lua_State *L) {

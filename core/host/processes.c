@@ -37,7 +37,7 @@ static void silence(void) {
   if (silent != NULL) stderr = silent;
 }
 
-/* ------------------------------------------------------------ which transport */
+/* ------------ which transport */
 
 int scl_read_process_options(int argc, char **argv, scl_process_options *out) {
   int taken = 0;
@@ -169,7 +169,7 @@ static scl_status find_transport(const scl_process_options *o, scl_instance **ou
       variable, s.why.message[0] != 0 ? "; " : "", s.why.message);
 }
 
-/* ------------------------------------------------------------ what each process does */
+/* ------------ what each process does */
 
 /* Divide the cores among the processes of this machine, unless they have cores of their own. */
 static void divide_cores(void) {
@@ -189,7 +189,7 @@ static void divide_cores(void) {
   }
 }
 
-/* ------------------------------------------------------------ standard input, which process 0 reads */
+/* ------------ standard input, which process 0 reads */
 
 bool scl_input_is_terminal(lua_State *L) {
   lua_pushstring(L, isatty(STDIN_FILENO) ? "terminal" : "");
@@ -217,7 +217,7 @@ int scl_load_input(lua_State *L) {
   return status;
 }
 
-/* ------------------------------------------------------------ joining and leaving */
+/* ------------ joining and leaving */
 
 static size_t own_rank;                               /* also after leaving */
 static char failure[sizeof((scl_error *)0)->message]; /* the first line of what was reported last */

@@ -33,7 +33,7 @@ static const scl_archive_entry *archive_find(const scl_array_archive *archive, c
   return NULL;
 }
 
-/* ------------------------------------------------------------ put */
+/* ------------ put */
 
 /* Name, dtype, rank and sizes of an array that a solver puts. A violation is an error of the
  * plugin, not of the user's data: SCL_STATUS_INTERNAL. */
@@ -79,7 +79,7 @@ static scl_status archive_put(scl_archive *base, const char *name, const scl_arr
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ get */
+/* ------------ get */
 
 /* Whether an array of floating-point numbers has neither infinities nor NaN; true for integers. */
 static bool all_finite(const scl_array *array) {

@@ -23,7 +23,7 @@ static scl_status prepare(scl_training *training, const scl_instance *solver, lo
   return status;
 }
 
-/* ------------------------------------------------------------ fits of other processes */
+/* ------------ fits of other processes */
 
 /* A fit without its matrices. */
 typedef struct fit_record {
@@ -70,7 +70,7 @@ static scl_status exchange_fit(size_t rank, scl_fit *fit, scl_error *error) {
   return exchange_matrix(rank, &fit->pilot, error);
 }
 
-/* ------------------------------------------------------------ all groups */
+/* ------------ all groups */
 
 /* Solve the groups of this process, of those that are dealt out. */
 static scl_status solve_own(scl_training *training, const scl_instance *solver, const long *without,

@@ -82,7 +82,7 @@ scl_status scl_decide_labels(const scl_matrix *decisions, const scl_classes *cla
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ a source */
+/* ------------ a source */
 
 typedef struct coded_source {
   scl_source base;

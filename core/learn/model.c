@@ -85,7 +85,7 @@ scl_status scl_model_fit(scl_training *training, scl_instance *solver, long with
   return status;
 }
 
-/* ------------------------------------------------------------ scores */
+/* ------------ scores */
 
 /* Dense rows that are scored in tiles of TILE_ROWS. Strides are in elements. */
 typedef struct deciding {
@@ -194,7 +194,7 @@ scl_status scl_model_decisions(const scl_flow *flow, const scl_model *model, scl
   return status;
 }
 
-/* ------------------------------------------------------------ saving and loading */
+/* ------------ saving and loading */
 
 scl_status scl_model_save(const scl_model *model, scl_array_archive *archive, scl_error *error) {
   return scl_solver_save(model->solver, model->self, &archive->archive, error);

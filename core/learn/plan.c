@@ -14,7 +14,7 @@ enum { TRIED = 2048, RUNS = 3 };
 /* Solvers that do not declare a cost. */
 static const double TYPICAL_PASSES = 100;
 
-/* ------------------------------------------------------------ what the solver says */
+/* ------------ what the solver says */
 
 static double cube(double n) { return n * n * n; }
 
@@ -42,7 +42,7 @@ static void plan_cost(const scl_instance *solver, const scl_problem *problem, co
   if (!out->told) guess_cost(solver, problem, values, count, weighted, &out->cost);
 }
 
-/* ------------------------------------------------------------ memory */
+/* ------------ memory */
 
 /* The map: its parameters grow with their number, and the factor of whitened sections with its
  * square. */
@@ -117,7 +117,7 @@ static void plan_codes(const scl_training *training, const scl_flow *flow, scl_p
   out->judging = scl_flow_bytes(flow, false);
 }
 
-/* ------------------------------------------------------------ seconds of a few rows */
+/* ------------ seconds of a few rows */
 
 static scl_status visit_nothing(void *context, const scl_flow_block *block, scl_error *error) {
   (void)context;
@@ -347,7 +347,7 @@ static scl_status plan_seconds(scl_training *training, const scl_instance *solve
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the plan */
+/* ------------ the plan */
 
 static void add_passes(const scl_problem *problem, double passes, scl_plan *out) {
   if (!(passes > 0)) return;

@@ -156,7 +156,7 @@ scl_status scl_platt_fit(size_t n, const double *scores, ptrdiff_t score_stride,
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ use */
+/* ------------ use */
 
 /* log 1/(1 + exp(x)) */
 static double log_sigmoid(double x) { return x >= 0 ? -x - log1p(exp(-x)) : -log1p(exp(x)); }

@@ -38,7 +38,7 @@ scl_status scl_posterior_empty(size_t features, size_t targets, size_t rows, scl
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the factor */
+/* ------------ the factor */
 
 /* factor = moment + weight P, plus a share of its diagonal. */
 static void assemble(const scl_posterior *p, const scl_symmetric *moment, const scl_symmetric *gram,
@@ -74,7 +74,7 @@ static scl_status factor(scl_posterior *p, const scl_symmetric *moment, const sc
   return status;
 }
 
-/* ------------------------------------------------------------ primal */
+/* ------------ primal */
 
 /* evidence = y'y - right'a = ||y - Phi a||^2 + weight a'P a, and the first of the two. */
 static scl_status measure(scl_posterior *p, const scl_normal *normal, scl_error *error) {
@@ -112,7 +112,7 @@ static scl_status make_primal(scl_posterior *p, solve_context *s, const scl_symm
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ dual */
+/* ------------ dual */
 
 /* phi = the rows of the features, less their weighted mean with a constant, times the roots of the
  * weights; y (n x c) likewise. */
@@ -192,7 +192,7 @@ static scl_status make_dual(scl_posterior *p, solve_context *s, double lambda, s
   return status;
 }
 
-/* ------------------------------------------------------------ making */
+/* ------------ making */
 
 static scl_status make(scl_training *training, solve_context *s, const scl_instance *solver,
                        double lambda, bool by_sums, scl_posterior **out, scl_error *error) {
@@ -220,7 +220,7 @@ scl_status scl_posterior_create(scl_training *training, const scl_instance *solv
   return status;
 }
 
-/* ------------------------------------------------------------ draws */
+/* ------------ draws */
 
 /* z (count numbers) of a target of a draw. */
 static void draw_numbers(uint64_t seed, uint64_t address, size_t count, double *z) {

@@ -8,7 +8,7 @@
 /* Rows that are solved for at once. */
 enum { ROWS = 256 };
 
-/* ------------------------------------------------------------ features as numbers */
+/* ------------ features as numbers */
 
 /* What a walk does with features as numbers: `count` rows of D at phi, rows start .. of a block. */
 typedef struct visiting visiting;
@@ -72,7 +72,7 @@ scl_status scl_posterior_features(const scl_flow *flow, double *out, scl_error *
   return visit_rows(&v, error);
 }
 
-/* ------------------------------------------------------------ projections */
+/* ------------ projections */
 
 typedef struct projecting {
   const scl_posterior *posterior;
@@ -208,7 +208,7 @@ scl_status scl_posterior_variance(const scl_posterior *posterior, const scl_flow
   return project(posterior, flow, rest, NULL, out, error);
 }
 
-/* ------------------------------------------------------------ effective parameters */
+/* ------------ effective parameters */
 
 /* With L^-1 = V: primal D - weight ||V||^2; dual tr K (K + weight I)^-1 = n - weight ||V||^2. */
 scl_status scl_posterior_parameters(const scl_posterior *posterior, double *out, scl_error *error) {

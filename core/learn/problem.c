@@ -86,7 +86,7 @@ void scl_fit_release(scl_fit *fit) {
   memset(fit, 0, sizeof *fit);
 }
 
-/* ------------------------------------------------------------ opening and closing */
+/* ------------ opening and closing */
 
 /* The number of rows outside group `without` (-1: all rows), and the sum of their weights. */
 static size_t rows_without(const scl_flow *flow, long without, double *total) {
@@ -316,7 +316,7 @@ scl_solution scl_solution_blank(void) {
                         .score = NAN};
 }
 
-/* ------------------------------------------------------------ one solve */
+/* ------------ one solve */
 
 /* The optimal intercept for coefficients a: b = mean y - (mean phi)' a, with means over the rows of
  * the problem by weight. */

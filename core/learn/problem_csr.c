@@ -21,7 +21,7 @@ size_t scl_csr_leaf_rows(const scl_flow *flow, size_t least) {
   return least;
 }
 
-/* ------------------------------------------------------------ visits */
+/* ------------ visits */
 
 scl_status scl_show_csr(const scl_show *show, const scl_run *run, scl_error *error) {
   scl_csr rows = scl_block_csr(run->block, run->start, run->rows.count), other = {0};
@@ -65,7 +65,7 @@ scl_status scl_run_densely(const scl_flow *flow, const scl_run *run, scl_part_vi
   return status;
 }
 
-/* ------------------------------------------------------------ all rows at once */
+/* ------------ all rows at once */
 
 typedef struct gathering {
   const solve_context *solve;
@@ -148,7 +148,7 @@ scl_status scl_problem_sparse_rows(const scl_problem *problem, scl_const_csr *ou
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ products of pairs of rows */
+/* ------------ products of pairs of rows */
 
 /* The sum over the columns that rows i and j have in common. */
 static double product_of(const scl_csr *a, size_t i, size_t j) {

@@ -103,7 +103,7 @@ scl_status scl_divided_sweep(const scl_problem *problem, const double *a, size_t
   return status;
 }
 
-/* ------------------------------------------------------------ sums of rows */
+/* ------------ sums of rows */
 
 /* Flags of numbers that are not finite. */
 enum { HAS_NAN, HAS_INFINITY, HAS_MINUS_INFINITY, FLAGS };

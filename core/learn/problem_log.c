@@ -56,7 +56,7 @@ scl_status scl_logged_adjoint(const scl_problem *problem, const double *r, size_
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ sweeps: their scores are recorded,
+/* ------------ sweeps: their scores are recorded,
  * with the parts in which the turn got them (problem_turns.c) */
 
 /* The turn of a sweep that is recorded: copies the scores before the solver replaces them. */
@@ -96,7 +96,7 @@ scl_status scl_logged_sweep(const scl_problem *problem, const double *a, size_t 
   return status;
 }
 
-/* ------------------------------------------------------------ states of solvers */
+/* ------------ states of solvers */
 
 scl_status scl_problem_keep(const scl_problem *problem, const scl_state_part *parts, size_t count,
                             int32_t *restored, scl_error *error) {

@@ -29,7 +29,7 @@ static void draw_rows(const solve_context *s, uint64_t seed, uint64_t step, size
   }
 }
 
-/* ------------------------------------------------------------ the window of a stream */
+/* ------------ the window of a stream */
 
 struct scl_window {
   uint64_t seed, first; /* steps first .. first+steps-1 */
@@ -112,7 +112,7 @@ static scl_status find_window(solve_context *s, uint64_t seed, uint64_t step, si
   return status;
 }
 
-/* ------------------------------------------------------------ some of the features */
+/* ------------ some of the features */
 
 /* A visit of `count` features of each block, from feature `skip` of the block on. */
 typedef struct narrowing {
@@ -190,7 +190,7 @@ static scl_status show_block(void *context, const scl_flow_block *block, scl_err
   return status;
 }
 
-/* ------------------------------------------------------------ one minibatch */
+/* ------------ one minibatch */
 
 /* Make training->plain, the map without K on the same parameters, unless it exists. */
 static scl_status plain_map(scl_training *training, scl_error *error) {
@@ -226,7 +226,7 @@ scl_status scl_problem_show_chosen(const scl_problem *problem, const scl_map *ma
   return status;
 }
 
-/* ------------------------------------------------------------ from features that are kept */
+/* ------------ from features that are kept */
 
 /* A visit that does nothing: the walk fills the cache. */
 static scl_status skip_block(void *context, const scl_flow_block *block, scl_error *error) {

@@ -274,7 +274,7 @@ scl_status scl_problem_normal(const scl_problem *problem, scl_normal *out, scl_e
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ other row weights */
+/* ------------ other row weights */
 
 typedef struct reweighting {
   const scl_flow *flow;
@@ -452,7 +452,7 @@ scl_status scl_problem_reweighted(const scl_problem *problem, const double *weig
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ means without the sums
+/* ------------ means without the sums
  *
  * Phi'1 is an adjoint, and the targets come without features. */
 

@@ -44,7 +44,7 @@ struct passing {
   void *context;
 };
 
-/* ------------------------------------------------------------ sparse rows */
+/* ------------ sparse rows */
 
 void scl_sparse_product(const int32_t *columns, size_t entries, double value, size_t count,
                         const double *a, size_t k, double *out) {
@@ -78,7 +78,7 @@ static void sparse_adjoint(const scl_rows *rows, const double *r, size_t k, doub
     }
 }
 
-/* ------------------------------------------------------------ sums Phi' r of float features
+/* ------------ sums Phi' r of float features
  *
  * The rows of a leaf (scl_problem_leaf_rows) are added in floating point, and leaves exactly: so the
  * sum does not depend on how leaves are divided among processes. */
@@ -127,7 +127,7 @@ static scl_status enter_leaf(passing *p, size_t row, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ one run of rows */
+/* ------------ one run of rows */
 
 /* out (count x k) = V (unit o a) + 1 base'a */
 static void multiply_whole(const passing *p, const scl_run *run, double *out) {
@@ -248,7 +248,7 @@ static scl_status sweep_run(void *context, const scl_run *run, scl_error *error)
   return status;
 }
 
-/* ------------------------------------------------------------ one pass */
+/* ------------ one pass */
 
 /* Set p->unit and p->base if the features are bits or whole numbers. For bits with the values low
  * and high: base = low, unit = high - low. */
@@ -379,7 +379,7 @@ scl_status scl_problem_sweep(const scl_problem *problem, const double *a, size_t
   return status;
 }
 
-/* ------------------------------------------------------------ scores of a part of the rows */
+/* ------------ scores of a part of the rows */
 
 /* What scl_problem_part_scores makes. */
 typedef struct scoring {

@@ -21,7 +21,7 @@ static scl_status make_coefficients(const scl_problem *problem, const double *b,
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ rows in these coordinates */
+/* ------------ rows in these coordinates */
 
 /* A walk that writes the rows of a problem times `back`. */
 typedef struct turning {
@@ -75,7 +75,7 @@ static scl_status has_rows(const scl_problem *problem, bool *has, scl_error *err
   return status;
 }
 
-/* ------------------------------------------------------------ verbs */
+/* ------------ verbs */
 
 /* Phi back b: the product of the restored coefficients. */
 static scl_status reduced_product(const scl_problem *problem, const double *b, size_t k,

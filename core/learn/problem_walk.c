@@ -14,7 +14,7 @@ size_t scl_problem_runs(const solve_context *s, const scl_flow_block *block, siz
   return 2;
 }
 
-/* ------------------------------------------------------------ walks */
+/* ------------ walks */
 
 scl_flow scl_problem_flow(const scl_flow *of) {
   scl_flow flow = *of;
@@ -172,7 +172,7 @@ scl_status scl_problem_walk_part(const scl_problem *problem, scl_run_visit visit
   return walk_runs(problem, true, first, visit, context, error);
 }
 
-/* ------------------------------------------------------------ rows in the form that a solver
+/* ------------ rows in the form that a solver
  * takes */
 
 /* Write `count` rows of the run from `at` on to show->room: dense, packed, in the problem's
@@ -244,7 +244,7 @@ scl_status scl_problem_walk(const scl_problem *problem, scl_visit visit, void *c
   return status;
 }
 
-/* ------------------------------------------------------------ targets alone: no features are
+/* ------------ targets alone: no features are
  * made */
 
 typedef struct responding {

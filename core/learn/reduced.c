@@ -28,7 +28,7 @@ void scl_reduced_adjoint(const scl_reduced *reduced, const double *r, size_t c, 
                     (ptrdiff_t)c);
 }
 
-/* ------------------------------------------------------------ G = L L' */
+/* ------------ G = L L' */
 
 /* *out = L of G + delta I = L L', with delta = 1e-12, 1e-11, 1e-10 or 1e-9 of the mean diagonal:
  * the first that is positive definite. *out = NULL if none is; that is not a failure. */
@@ -56,7 +56,7 @@ static scl_status factor_gram(const scl_symmetric *gram, scl_symmetric **out, sc
   return status == SCL_STATUS_NUMERIC ? SCL_STATUS_OK : status;
 }
 
-/* ------------------------------------------------------------ coordinates */
+/* ------------ coordinates */
 
 /* The coordinates in the making. Code 0 and codes direct+1 .. C-1 (levels) are replaced by `rank`
  * numbers; codes 1 .. direct are features themselves and remain coordinates. */
@@ -168,7 +168,7 @@ static scl_status make_gram(const scl_sums *sums, const coordinates *c, const sc
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ sums */
+/* ------------ sums */
 
 /* The sums of a group in the new coordinates, R (Z'Z) R' and R Z'[Y 1], from those of the codes. */
 static void reduce_group(const coordinates *c, const scl_sums *from, size_t group, scl_sums *to) {

@@ -97,7 +97,7 @@ static double *stack_candidates(const scl_candidate *candidates, size_t count, s
   return out;
 }
 
-/* ------------------------------------------------------------ decisions */
+/* ------------ decisions */
 
 typedef struct deciding {
   multiplier by;
@@ -164,7 +164,7 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
   return status;
 }
 
-/* ------------------------------------------------------------ the features themselves */
+/* ------------ the features themselves */
 
 typedef struct keeping {
   const scl_flow *flow;
@@ -209,7 +209,7 @@ scl_status scl_features(const scl_flow *flow, scl_matrix *out, scl_error *error)
   return status;
 }
 
-/* ------------------------------------------------------------ the solver's own loss */
+/* ------------ the solver's own loss */
 
 /* Row i of a matrix, float64. */
 static void copy_row(const scl_matrix *from, size_t i, double *to) {
@@ -275,7 +275,7 @@ scl_status scl_loss_means(const scl_instance *solver, const scl_matrix *decision
   return status;
 }
 
-/* ------------------------------------------------------------ candidates */
+/* ------------ candidates */
 
 /* Called with the decisions of one row of the source: count x c numbers, without intercepts. */
 typedef struct judging judging;
@@ -470,7 +470,7 @@ static judging judging_of(const scl_flow *flow, const scl_candidate *candidates,
                    .candidates = candidates};
 }
 
-/* ------------------------------------------------------------ tallies, as parts of a reduction */
+/* ------------ tallies, as parts of a reduction */
 
 /* Slot scl_reduction.open; context: the number of tallies. */
 static scl_status open_tallies(void *context, void **part, scl_error *error) {

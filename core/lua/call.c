@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------ objects */
+/* ------------ objects */
 
 /* The deepest nesting of objects that use others, such as sources of sources. Work with an object
  * recurses through its parts, on the stack of C. */
@@ -58,7 +58,7 @@ static bool is_changing(const scl_lua_object *object) {
   return changing;
 }
 
-/* ------------------------------------------------------------ running calls */
+/* ------------ running calls */
 
 /* Lua allows 200 calls from C within each other. */
 enum { MOST_CALLS = 256 };
@@ -202,7 +202,7 @@ const scl_csr *scl_lua_hold_csr(lua_State *L, int place) {
   return view;
 }
 
-/* ------------------------------------------------------------ entering and leaving */
+/* ------------ entering and leaving */
 
 #define SCL_LUA_MARK "scullery.call"
 #define SCL_LUA_MARK_IN_COROUTINE "scullery.call_in_coroutine"

@@ -18,10 +18,10 @@ static scl_codes *check_codes(lua_State *L, int place) {
 }
 
 /* The same as SCL_LUA_PUSH_HANDLE, for codes; their bytes are Lua's. */
-#define PUSH_CODES(L, call)                                                                        \
-  do {                                                                                             \
-    SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, SCL_LUA_CODES, release_codes), scl_codes, call);  \
-    scl_lua_account(L, scl_codes_bytes(check_codes(L, -1)));                                       \
+#define PUSH_CODES(L, call) \
+  do { \
+    SCL_LUA_PUSH_HANDLE(L, scl_lua_new_handle(L, SCL_LUA_CODES, release_codes), scl_codes, call); \
+    scl_lua_account(L, scl_codes_bytes(check_codes(L, -1))); \
   } while (0)
 
 /* codes_pack(matrix, levels or nil) -> codes */

@@ -31,15 +31,15 @@ static void check(lua_State *L, const char *title, scl_status status, scl_error 
 
 /* The same for a call that reads rows: its time, and the number of rows afterwards, are entered in
  * the profile. */
-#define CHECK_READING(L, title, call, rows, passes)                                                \
-  do {                                                                                             \
-    const size_t mark = scl_profile_enter("reading");                                              \
-    const scl_status status = call;                                                                \
-    scl_profile_leave(mark, status == SCL_STATUS_OK ? (double)(rows) : 0, passes);                 \
-    check(L, title, status, &error);                                                               \
+#define CHECK_READING(L, title, call, rows, passes) \
+  do { \
+    const size_t mark = scl_profile_enter("reading"); \
+    const scl_status status = call; \
+    scl_profile_leave(mark, status == SCL_STATUS_OK ? (double)(rows) : 0, passes); \
+    check(L, title, status, &error); \
   } while (0)
 
-/* ------------------------------------------------------------ results: a handle owns the
+/* ------------ results: a handle owns the
  * scl_table until it is unpacked */
 
 static void release_table(void *pointer) {
@@ -121,7 +121,7 @@ static int give_table(lua_State *L, scl_table *table) {
   return 1;
 }
 
-/* ------------------------------------------------------------ text */
+/* ------------ text */
 
 /* core.read_csv(paths, options) -> {X =, y =, names =, classes =, task =, parts =, target =, schema
  * =, notes =}; see lua/schema.h for the last two. paths: a text or a list of them, stacked, with
@@ -246,7 +246,7 @@ static int libsvm_size(lua_State *L) {
   return 2;
 }
 
-/* ------------------------------------------------------------ arrays */
+/* ------------ arrays */
 
 /* The data set in IDX files; stream: as a source, and the fields of the data set without X and
  * y. */
@@ -326,7 +326,7 @@ static int read_matrix_market(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ .npz */
+/* ------------ .npz */
 
 static void release_npz(void *npz) { scl_npz_close(npz); }
 
@@ -400,7 +400,7 @@ static int write_npz(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ fetching */
+/* ------------ fetching */
 
 /* core.fetch(url, path, sha256 or nil) */
 static int fetch(lua_State *L) {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------ lists of texts */
+/* ------------ lists of texts */
 
 /* Raise unless the value at `place` is a text that C reads as a whole. */
 static void check_text(lua_State *L, int place, const char *title, const char *what) {
@@ -49,7 +49,7 @@ const char *const *scl_lua_check_texts(lua_State *L, int place, const char *titl
   return texts;
 }
 
-/* ------------------------------------------------------------ a table of options */
+/* ------------ a table of options */
 
 /* A table of options that is being read: its place, the title for sentences, the declared rows and
  * the checked values. */
@@ -100,7 +100,7 @@ static const char *const *texts_of(option_table *t, const char *name) {
   return list;
 }
 
-/* ------------------------------------------------------------ options of a CSV file */
+/* ------------ options of a CSV file */
 
 static void read_roles(option_table *t, scl_csv_options *o) {
   lua_State *L = t->L;
@@ -231,13 +231,13 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
   return o;
 }
 
-/* ------------------------------------------------------------ options of the other readers */
+/* ------------ options of the other readers */
 
 /* What checked options of a reader say. */
-#define READ_OPTIONS(type, reader, say)                                                            \
-  option_table t = open_options(L, place, title, reader);                                          \
-  const type o = say(&t.settings);                                                                 \
-  scl_settings_destroy(&t.settings);                                                               \
+#define READ_OPTIONS(type, reader, say) \
+  option_table t = open_options(L, place, title, reader); \
+  const type o = say(&t.settings); \
+  scl_settings_destroy(&t.settings); \
   return o
 
 scl_libsvm_options scl_lua_check_libsvm_options(lua_State *L, int place, const char *title) {
@@ -253,7 +253,7 @@ scl_idx_options scl_lua_check_idx_options(lua_State *L, int place, const char *t
   READ_OPTIONS(scl_idx_options, "idx", scl_idx_options_of);
 }
 
-/* ------------------------------------------------------------ for help and completion */
+/* ------------ for help and completion */
 
 /* core.reader_options(reader) -> list of {name, takes, default, help, words}; nil: no such
  * reader */

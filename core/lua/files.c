@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------ texts */
+/* ------------ texts */
 
 /* A file that is being read or written. A userdata owns it, so that its __gc closes it after an
  * error. */
@@ -91,7 +91,7 @@ static int write_text(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ folders */
+/* ------------ folders */
 
 static int close_folder(lua_State *L) {
   DIR **folder = lua_touserdata(L, 1);

@@ -124,7 +124,7 @@ scl_dtype scl_lua_check_dtype(lua_State *L, int place) {
   return SCL_DTYPE_FLOAT32;
 }
 
-/* ------------------------------------------------------------ fields */
+/* ------------ fields */
 
 bool scl_lua_field_flag(lua_State *L, int place, const char *key) {
   lua_getfield(L, place, key);
@@ -247,7 +247,7 @@ void scl_lua_set_matrix(lua_State *L, const char *key, scl_matrix *from) {
   lua_setfield(L, -2, key);
 }
 
-/* ------------------------------------------------------------ memory */
+/* ------------ memory */
 
 /* Lua sees a matrix as a few bytes, so its collector would wait too long. Each fresh matrix adds to
  * a debt; a collection runs when the debt passes half of all allocated memory, 32 MB, and

@@ -18,10 +18,10 @@ int scl_lua_raise(lua_State *L, const scl_error *error);
 /* Raise where status is not SCL_STATUS_OK. */
 void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
 /* A call that may fail, with `&error` among its arguments: raise where it does. */
-#define SCL_LUA_TRY(L, call)                                                                       \
-  do {                                                                                             \
-    scl_error error = {0};                                                                         \
-    scl_lua_check(L, call, &error);                                                                \
+#define SCL_LUA_TRY(L, call) \
+  do { \
+    scl_error error = {0}; \
+    scl_lua_check(L, call, &error); \
   } while (0)
 /* A message handler: the error as a text. An object without __tostring is told by its type. */
 int scl_lua_as_text(lua_State *L);
@@ -43,11 +43,11 @@ scl_matrix *scl_lua_new_matrix(lua_State *L);
 void scl_lua_account(lua_State *L, size_t bytes);
 
 /* A fresh matrix, filled by a call that may fail: scl_status of (out, &error). */
-#define SCL_LUA_PUSH_MATRIX(L, call)                                                               \
-  do {                                                                                             \
-    scl_matrix *out = scl_lua_new_matrix(L);                                                       \
-    SCL_LUA_TRY(L, call);                                                                          \
-    scl_lua_account(L, scl_matrix_bytes(out));                                                     \
+#define SCL_LUA_PUSH_MATRIX(L, call) \
+  do { \
+    scl_matrix *out = scl_lua_new_matrix(L); \
+    SCL_LUA_TRY(L, call); \
+    scl_lua_account(L, scl_matrix_bytes(out)); \
   } while (0)
 
 /* A userdata of that size on the stack, all zero, whose __gc calls release(L). It owns memory or a
@@ -123,7 +123,7 @@ void scl_lua_set_integers(lua_State *L, size_t count, const scl_lua_integer *int
 void scl_lua_set_booleans(lua_State *L, size_t count, const scl_lua_boolean *booleans);
 void scl_lua_set_texts(lua_State *L, size_t count, const scl_lua_text *texts);
 /* Two arguments: how many elements the list has, and the list. */
-#define SCL_LUA_LIST(type, ...)                                                                    \
+#define SCL_LUA_LIST(type, ...) \
   sizeof((const type[]){__VA_ARGS__}) / sizeof(type), (const type[]) { __VA_ARGS__ }
 #define SCL_LUA_NUMBERS(L, ...) scl_lua_set_numbers(L, SCL_LUA_LIST(scl_lua_number, __VA_ARGS__))
 #define SCL_LUA_INTEGERS(L, ...) scl_lua_set_integers(L, SCL_LUA_LIST(scl_lua_integer, __VA_ARGS__))

@@ -120,7 +120,7 @@ void *scl_lua_field_handle(lua_State *L, int place, const char *key, const char 
   return pointer;
 }
 
-/* ------------------------------------------------------------ instances */
+/* ------------ instances */
 
 scl_instance *scl_lua_check_instance(lua_State *L, int place, scl_kind kind) {
   scl_instance *instance = scl_lua_check_handle(L, place, SCL_LUA_INSTANCE);
@@ -128,7 +128,7 @@ scl_instance *scl_lua_check_instance(lua_State *L, int place, scl_kind kind) {
   return instance;
 }
 
-/* ------------------------------------------------------------ maps */
+/* ------------ maps */
 
 static void release_map(void *map) { scl_map_destroy(map); }
 

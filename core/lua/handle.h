@@ -25,12 +25,12 @@ void **scl_lua_new_handle(lua_State *L, const char *name, void (*release)(void *
 /* A handle of `size` zeroed bytes, which release() ends and frees; raises where memory is short. */
 void *scl_lua_new_owned(lua_State *L, const char *name, void (*release)(void *), size_t size);
 /* A fresh handle on the stack, filled by a call that may fail: scl_status of (&made, &error). */
-#define SCL_LUA_PUSH_HANDLE(L, slot_of, type, call)                                                \
-  do {                                                                                             \
-    void **slot = slot_of;                                                                         \
-    type *made = NULL;                                                                             \
-    SCL_LUA_TRY(L, call);                                                                          \
-    *slot = made;                                                                                  \
+#define SCL_LUA_PUSH_HANDLE(L, slot_of, type, call) \
+  do { \
+    void **slot = slot_of; \
+    type *made = NULL; \
+    SCL_LUA_TRY(L, call); \
+    *slot = made; \
   } while (0)
 /* The value at `place`, a handle or any other value, is kept as long as the object of the handle at
  * `made`. Needed for everything that the object points to. */

@@ -20,7 +20,7 @@
 
 #define SCL_LUA_JSON "scullery.json"
 
-/* ------------------------------------------------------------ writing */
+/* ------------ writing */
 
 static void delete_tree(void *tree) { cJSON_Delete(tree); }
 
@@ -155,7 +155,7 @@ static int json_encode(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ reading */
+/* ------------ reading */
 
 static void release_json(void *json) {
   scl_json_release(json);

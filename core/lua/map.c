@@ -15,7 +15,7 @@ static const scl_map *check_map(lua_State *L, int place) {
   return scl_lua_check_handle(L, place, SCL_LUA_MAP);
 }
 
-/* ------------------------------------------------------------ what a map is made from */
+/* ------------ what a map is made from */
 
 /* The matrix in the field `key`, NULL where there is none. The running call holds it. */
 static const scl_matrix *field_matrix(lua_State *L, int place, const char *key) {
@@ -191,7 +191,7 @@ static int map_select(lua_State *L) {
   return account(L);
 }
 
-/* ------------------------------------------------------------ what a map says of itself */
+/* ------------ what a map says of itself */
 
 /* T; of a union that of all parts. */
 static size_t parameters_of(const scl_map *map) {
@@ -320,7 +320,7 @@ static int map_constants(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ kernels */
+/* ------------ kernels */
 
 /* What a map says of two matrices, each row of the one with each of the other. */
 static int between(lua_State *L,

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- userdata */
+/* ------------ userdata */
 
 /* __gc and __close. The storage goes when no view uses it any more. */
 static int collect(lua_State *L) {
@@ -135,7 +135,7 @@ double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t
   return lua_tonumber(L, place);
 }
 
-/* ---------------------------------------------------------------- reading and writing numbers */
+/* ------------ reading and writing numbers */
 
 static int get_rows(lua_State *L) { return scl_lua_give_size(L, scl_lua_check_matrix(L, 1)->rows); }
 static int get_cols(lua_State *L) { return scl_lua_give_size(L, scl_lua_check_matrix(L, 1)->cols); }
@@ -284,7 +284,7 @@ static int totable(lua_State *L) {
   return 1;
 }
 
-/* ---------------------------------------------------------------- views and copies */
+/* ------------ views and copies */
 
 /* slice(i1, i2[, j1, j2]), both ends included */
 static int slice(lua_State *L) {
@@ -406,7 +406,7 @@ static int save(lua_State *L) {
   return 0;
 }
 
-/* ---------------------------------------------------------------- printing and comparing */
+/* ------------ printing and comparing */
 
 /* The upper left corner of the matrix, for printing. */
 static void add_corner(luaL_Buffer *b, const scl_matrix *a) {

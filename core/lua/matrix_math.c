@@ -5,7 +5,7 @@
 #include "algebra/arithmetic.h"
 #include "algebra/pairs.h"
 
-/* ------------------------------------------------------------ number by number */
+/* ------------ number by number */
 
 /* The matrix or number at `place`. */
 static scl_operand check_operand(lua_State *L, int place, const char *what) {
@@ -125,7 +125,7 @@ static int absolute(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ reductions */
+/* ------------ reductions */
 
 /* One number of the whole matrix (no axis), of each column (axis 1: 1 x d) or of each row (axis 2:
  * n x 1). Only a sum is defined for no numbers. */
@@ -195,7 +195,7 @@ static int distances(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ eigenvalues (LAPACK) */
+/* ------------ eigenvalues (LAPACK) */
 
 /* A:eigvals() -> the eigenvalues of a square matrix: n x 1, or n x 2 (real and imaginary parts)
  * where some are complex */

@@ -12,7 +12,7 @@ void **scl_lua_new_model(lua_State *L) {
   return scl_lua_new_handle(L, SCL_LUA_MODEL, release_model);
 }
 
-/* ------------------------------------------------------------ named arrays */
+/* ------------ named arrays */
 
 static void release_archive(void *archive) {
   scl_archive_close(archive);

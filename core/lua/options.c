@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ values as they come; all memory is
+/* ------------ values as they come; all memory is
  * Lua's */
 
 /* The length of the plain list at `place`; of one with a gap up to the gap, itself counted: nil is
@@ -130,7 +130,7 @@ static void read_value(lua_State *L, int place, scl_given *given) {
   }
 }
 
-/* ------------------------------------------------------------ the table of options */
+/* ------------ the table of options */
 
 static int by_name(const void *a, const void *b) {
   return strcmp(((const scl_given *)a)->name, ((const scl_given *)b)->name);
@@ -189,7 +189,7 @@ scl_settings scl_lua_check_settings(lua_State *L, int place, const char *title,
   return settings;
 }
 
-/* ------------------------------------------------------------ values and declared rows, to Lua */
+/* ------------ values and declared rows, to Lua */
 
 /* The value of an option as Lua has it; nil for an option without a value. */
 static void push_value(lua_State *L, const scl_value *value) {
@@ -261,7 +261,7 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
   lua_setfield(L, -2, "words");
 }
 
-/* ------------------------------------------------------------ rows that Lua declares */
+/* ------------ rows that Lua declares */
 
 #define SCL_LUA_ROWS "scullery.option_rows"
 

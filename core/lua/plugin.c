@@ -42,7 +42,7 @@ const scl_component *scl_lua_check_component(lua_State *L, int place) {
   return component;
 }
 
-/* ------------------------------------------------------------ instances */
+/* ------------ instances */
 
 /* The options at `place` of the component, checked. Its errors begin with "KIND.NAME". */
 static scl_settings check_settings(lua_State *L, const scl_component *component, int place) {
@@ -128,7 +128,7 @@ static int solver_facts(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ declarations */
+/* ------------ declarations */
 
 /* What a component declares, as a table on the stack: see plugin_info. */
 static void push_component(lua_State *L, const scl_component *component) {

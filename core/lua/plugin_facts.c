@@ -176,7 +176,7 @@ static int plugin_facts(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ symbols of a file */
+/* ------------ symbols of a file */
 
 /* Add the symbol to the list on top of the stack. */
 static void list_symbol(void *context, const scl_symbol *symbol) {

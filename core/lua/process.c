@@ -74,7 +74,7 @@ static int run_program(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ functions in a child process */
+/* ------------ functions in a child process */
 
 /* One character, + for a result and - for an error, then its text. */
 static int answer_from_child(void *context, int to) {

@@ -31,7 +31,7 @@ static void show_log(const char *text) {
   (void)fputc('\n', stderr);
 }
 
-/* ------------------------------------------------------------ a script's function */
+/* ------------ a script's function */
 
 static struct {
   bool on;
@@ -151,7 +151,7 @@ static int unwatch(lua_State *L) {
   return 2;
 }
 
-/* ------------------------------------------------------------ levels of Lua code */
+/* ------------ levels of Lua code */
 
 #define SCL_LUA_LEVEL "scullery.level"
 
@@ -225,7 +225,7 @@ static int level_collect(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ the hook */
+/* ------------ the hook */
 
 /* Whether this event is shown. Events of a follower (a thread that works for another) are shown
  * only where the leading thread has reported nothing for a second. */

@@ -14,7 +14,7 @@
 #define ONCE "scullery.rows_once"
 #define FILE_OF_ROWS "scullery.row_file"
 
-/* ------------------------------------------------------------ reading once */
+/* ------------ reading once */
 
 static void release_source(void *source) { scl_source_destroy(source); }
 
@@ -121,7 +121,7 @@ static int block_notes(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ writing */
+/* ------------ writing */
 
 static void close_file(void *file) { scl_row_file_close(file); }
 

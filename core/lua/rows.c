@@ -19,7 +19,7 @@ void **scl_lua_new_stage(lua_State *L) {
   return scl_lua_new_handle(L, SCL_LUA_STAGE, release_stage);
 }
 
-/* ------------------------------------------------------------ stages */
+/* ------------ stages */
 
 static void release_arrays(void *arrays) {
   scl_stage_arrays_release(arrays);
@@ -101,7 +101,7 @@ static int stage_info(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ learnt before fitting */
+/* ------------ learnt before fitting */
 
 /* core.learn(source, stages, map): let a map of one-hot features learn its cells */
 static int learn(lua_State *L) {
@@ -209,7 +209,7 @@ static int distinct_rows(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ walks */
+/* ------------ walks */
 
 /* core.transform(source, stages, map[, block rows]) -> features (n x D), in the true scale unless
  * that underflows */

@@ -12,7 +12,7 @@
 #define SCL_LUA_SAVED "scullery.saved"
 #define SCL_LUA_RESTORED "scullery.restored"
 
-/* ------------------------------------------------------------ files */
+/* ------------ files */
 
 /* An open file of a saved model. */
 typedef struct opened {
@@ -74,7 +74,7 @@ static int saved_has(lua_State *L) {
   return scl_lua_give_boolean(L, scl_saved_has_matrix(&file->saved, luaL_checkstring(L, 2)));
 }
 
-/* ------------------------------------------------------------ components */
+/* ------------ components */
 
 /* core.saved_component(saved, place) -> kind, name and, where a script has defined another of that
  * name since, a sentence */
@@ -104,7 +104,7 @@ static int saved_settings(lua_State *L) {
   return 0;
 }
 
-/* ------------------------------------------------------------ what was fitted */
+/* ------------ what was fitted */
 
 static void release_restored(void *pointer) {
   scl_restored_release(pointer);

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ writing a file */
+/* ------------ writing a file */
 
 /* The matrix on top of the stack as an array of its rows; a copy where it is not packed takes its
  * place. */
@@ -71,7 +71,7 @@ static int tensors_write(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ coefficients */
+/* ------------ coefficients */
 
 /* core.sparse_weights(W) -> the places (row by row, from 0, ascending) and the values of the numbers
  * of a matrix that are not 0, as arrays, and its sizes, if these are much smaller than the matrix;
@@ -102,7 +102,7 @@ static int sparse_weights(lua_State *L) {
   return 3;
 }
 
-/* ------------------------------------------------------------ stages */
+/* ------------ stages */
 
 /* core.stage_save(stage) -> {kind, cols, constant, arrays = {name = matrix or array} where it
  * learnt some} */
@@ -128,7 +128,7 @@ static int stage_save(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ cells */
+/* ------------ cells */
 
 /* core.map_cells(map) -> counts of cells for each grid, and words (a row for each cell), as
  * arrays */
@@ -148,7 +148,7 @@ static int map_cells(lua_State *L) {
   return 2;
 }
 
-/* ------------------------------------------------------------ maps made again */
+/* ------------ maps made again */
 
 /* core.map_probe(map) -> rows, numbers, "features" or "parameters": see learn/map_probe.h */
 static int map_probe(lua_State *L) {
@@ -163,7 +163,7 @@ static int map_probe(lua_State *L) {
   return 3;
 }
 
-/* ------------------------------------------------------------ fingerprint */
+/* ------------ fingerprint */
 
 static int give_digest(lua_State *L, scl_digest *digest) {
   char text[SCL_DIGEST_TEXT + 1];

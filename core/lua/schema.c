@@ -11,7 +11,7 @@
 static const char *const kinds[] = {"number", "category", "date", "skipped", NULL};
 static const char *const rules[] = {"median", "error", "row", NULL};
 
-/* ------------------------------------------------------------ to Lua */
+/* ------------ to Lua */
 
 static void set_texts(lua_State *L, const char *key, char *const *list, size_t count) {
   scl_lua_push_texts(L, (const char *const *)list, count);
@@ -73,7 +73,7 @@ void scl_lua_push_notes(lua_State *L, const scl_note *notes, size_t count) {
   }
 }
 
-/* ------------------------------------------------------------ from Lua; a table may be anything */
+/* ------------ from Lua; a table may be anything */
 
 /* A schema that is being read from a table of a script. */
 typedef struct reading {

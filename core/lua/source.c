@@ -173,7 +173,7 @@ static int source_columns(lua_State *L) {
   return 1;
 }
 
-/* ------------------------------------------------------------ flows */
+/* ------------ flows */
 
 /* Handles are used by the running call, so the flow is valid until it ends. With a map its dtype
  * decides the dtype of the features. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- userdata */
+/* ------------ userdata */
 
 /* __gc and __close. The storage goes when no view uses it any more. */
 static int collect(lua_State *L) {
@@ -48,7 +48,7 @@ void scl_lua_set_csr(lua_State *L, const char *key, scl_csr *from) {
   lua_setfield(L, -2, key);
 }
 
-/* ---------------------------------------------------------------- numbers */
+/* ------------ numbers */
 
 static int get_rows(lua_State *L) { return scl_lua_give_size(L, scl_lua_check_csr(L, 1)->rows); }
 static int get_cols(lua_State *L) { return scl_lua_give_size(L, scl_lua_check_csr(L, 1)->cols); }
@@ -153,7 +153,7 @@ static int select_rows(lua_State *L) {
   return 1;
 }
 
-/* ---------------------------------------------------------------- copies */
+/* ------------ copies */
 
 /* X:dense([dtype]) -> the matrix with its zeros */
 static int dense(lua_State *L) {
@@ -226,7 +226,7 @@ static int save(lua_State *L) {
   return 0;
 }
 
-/* ---------------------------------------------------------------- printing and comparing */
+/* ------------ printing and comparing */
 
 /* The first numbers of the first rows, as in LIBSVM's format: the column, from 1, and the number. */
 static void add_rows(luaL_Buffer *b, const scl_csr *a) {

@@ -31,20 +31,20 @@ void scl_lua_check_finite_csr(lua_State *L, const scl_csr *a, const char *what);
 void scl_lua_set_csr(lua_State *L, const char *key, scl_csr *from);
 
 /* A fresh sparse matrix, filled by a call that may fail: scl_status of (out, &error). */
-#define SCL_LUA_PUSH_CSR(L, call)                                                                  \
-  do {                                                                                             \
-    scl_csr *out = scl_lua_new_csr(L);                                                             \
-    SCL_LUA_TRY(L, call);                                                                          \
-    scl_lua_account(L, scl_csr_bytes(out));                                                        \
+#define SCL_LUA_PUSH_CSR(L, call) \
+  do { \
+    scl_csr *out = scl_lua_new_csr(L); \
+    SCL_LUA_TRY(L, call); \
+    scl_lua_account(L, scl_csr_bytes(out)); \
   } while (0)
 
 /* The same from `a`, a sparse matrix of a script, which is checked again. */
-#define SCL_LUA_DERIVE_CSR(L, a, call)                                                             \
-  do {                                                                                             \
-    scl_csr *out = scl_lua_new_csr(L);                                                             \
-    scl_lua_check_held_csr(L, a);                                                                  \
-    SCL_LUA_TRY(L, call);                                                                          \
-    scl_lua_account(L, scl_csr_bytes(out));                                                        \
+#define SCL_LUA_DERIVE_CSR(L, a, call) \
+  do { \
+    scl_csr *out = scl_lua_new_csr(L); \
+    scl_lua_check_held_csr(L, a); \
+    SCL_LUA_TRY(L, call); \
+    scl_lua_account(L, scl_csr_bytes(out)); \
   } while (0)
 
 /* Whether the values at places 1 and 2, of which one is sparse and the other any matrix, have the

@@ -155,7 +155,7 @@ static int is_rows(lua_State *L) {
                               scl_lua_test_csr(L, 1) != NULL || scl_lua_test_matrix(L, 1) != NULL);
 }
 
-/* ---------------------------------------------------------------- several as one */
+/* ------------ several as one */
 
 /* Replaces the argument at `place` by the same as a sparse matrix of that type. */
 static void make_sparse(lua_State *L, int place, scl_dtype dtype) {

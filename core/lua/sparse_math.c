@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* ---------------------------------------------------------------- products */
+/* ------------ products */
 
 /* The matrix at `place` in float64 with packed rows; a copy is left on the stack where it needs
  * one. */
@@ -74,7 +74,7 @@ static int no_sum(lua_State *L) {
                     shown(L, 1), shown(L, 2));
 }
 
-/* ---------------------------------------------------------------- reductions */
+/* ------------ reductions */
 
 /* X:name(axis): 1: one number a column, 1 x d; 2: one a row, n x 1; none: one number */
 static int reduce(lua_State *L, scl_reducing what, const char *name) {

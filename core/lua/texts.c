@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- userdata */
+/* ------------ userdata */
 
 /* __gc and __close. The storage goes when no view uses it any more. */
 static int collect(lua_State *L) {
@@ -50,15 +50,15 @@ static void check_held(lua_State *L, const scl_texts *texts) {
 }
 
 /* A fresh value from `texts` of a script, filled by a call that may fail. */
-#define DERIVE(L, texts, call)                                                                     \
-  do {                                                                                             \
-    scl_texts *out = new_texts(L);                                                                 \
-    check_held(L, texts);                                                                          \
-    SCL_LUA_TRY(L, call);                                                                          \
-    scl_lua_account(L, scl_texts_bytes(out));                                                      \
+#define DERIVE(L, texts, call) \
+  do { \
+    scl_texts *out = new_texts(L); \
+    check_held(L, texts); \
+    SCL_LUA_TRY(L, call); \
+    scl_lua_account(L, scl_texts_bytes(out)); \
   } while (0)
 
-/* ---------------------------------------------------------------- making */
+/* ------------ making */
 
 /* The builder's memory while a list is read, which may raise. */
 static int release_builder(lua_State *L) {
@@ -170,7 +170,7 @@ static int from_latin1(lua_State *L) {
   return give_built(L, builder);
 }
 
-/* ---------------------------------------------------------------- methods */
+/* ------------ methods */
 
 static int get_rows(lua_State *L) {
   return scl_lua_give_size(L, scl_lua_check_packed_texts(L, 1)->count);
@@ -280,7 +280,7 @@ static int equal(lua_State *L) {
   return scl_lua_give_boolean(L, a != NULL && b != NULL && scl_texts_equal(a, b));
 }
 
-/* ---------------------------------------------------------------- encoders */
+/* ------------ encoders */
 
 static void release_encoder(void *encoder) { scl_text_encoder_destroy(encoder); }
 
@@ -409,7 +409,7 @@ static int text_terms(lua_State *L) {
   return 2;
 }
 
-/* ---------------------------------------------------------------- opening */
+/* ------------ opening */
 
 SCL_LUA_CALLS(scl_lua_texts_calls, {"texts", make_texts, -1}, {"is_texts", is_texts, -1},
               {"texts_join", join, -1}, {"texts_concat", concat, -1},

@@ -51,7 +51,7 @@ void scl_map_low_and_high(const scl_map *map, double *low, double *high) {
   }
 }
 
-/* ------------------------------------------------------------ the signs of a tile */
+/* ------------ the signs of a tile */
 
 typedef struct signing {
   const scl_map *map;
@@ -101,7 +101,7 @@ static scl_status sign_tile(void *context, const scl_map_tile *tile, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ thresholds: x_i > t where x_i - t >
+/* ------------ thresholds: x_i > t where x_i - t >
  * 0, for numbers that are finite */
 
 typedef struct comparing {

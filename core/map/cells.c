@@ -40,7 +40,7 @@ enum {
   FIRST_TABLE = 64 /* slots of a grid's first table, and cells of its first memory for keys */
 };
 
-/* ------------------------------------------------------------ making */
+/* ------------ making */
 
 /* An empty dictionary with memory for the grids' numbers, which the caller fills in. */
 static scl_status create_blank(scl_instance *phi, size_t dim, size_t grids, size_t words,
@@ -119,7 +119,7 @@ size_t scl_cells_bytes(const scl_cells *cells) {
   return bytes;
 }
 
-/* ------------------------------------------------------------ keys */
+/* ------------ keys */
 
 /* Bytes a word that hold all words of a key as signed numbers: 1, 2 or 4. */
 static unsigned width_of(size_t words, const int32_t *word) {
@@ -218,7 +218,7 @@ static scl_status widen_keys(grid *g, size_t words, unsigned width, int32_t *wor
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ cells of a tile of rows in a
+/* ------------ cells of a tile of rows in a
  * group of grids */
 
 /* Arrays of one thread for TILE_ROWS rows and a group of GROUP grids. */
@@ -333,7 +333,7 @@ static int32_t find_cell(tile *t, size_t place_of_grid, const int32_t *word, uin
   return cell == SIZE_MAX ? -1 : (int32_t)(cells->start[place_of_grid] + cell);
 }
 
-/* ------------------------------------------------------------ learning: a task is a group of
+/* ------------ learning: a task is a group of
  * grids, which sees all rows in order */
 
 /* One call of learn, merge or find, for all tasks. */

@@ -45,7 +45,7 @@ void scl_drawn_columns_set(double from, size_t cache) {
 
 double scl_drawn_columns_from(void) { return chosen_from > 0 ? chosen_from : SCL_COLUMNS_FROM; }
 
-/* ------------------------------------------------------------ making */
+/* ------------ making */
 
 /* Bytes of one column in the cache. */
 static size_t column_bytes(const scl_drawn_columns *d) {
@@ -108,7 +108,7 @@ size_t scl_drawn_columns_bytes(const scl_drawn_columns *d) {
          (d->law.each == NULL ? 0 : 4 * d->dim * sizeof(double));
 }
 
-/* ------------------------------------------------------------ columns */
+/* ------------ columns */
 
 /* Draw rows first .. end-1 of a column; row r is parameter r % run of plane r / run. */
 static scl_status draw_rows(const scl_drawn_columns *d, int32_t column, size_t first, size_t end,
@@ -181,7 +181,7 @@ static scl_status cached_column(scl_drawn_columns *d, int32_t column, void **out
   return status;
 }
 
-/* ------------------------------------------------------------ a task */
+/* ------------ a task */
 
 /* The product of some rows with the rows begin .. of the projection, of which first .. are
  * wanted. */

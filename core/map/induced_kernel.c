@@ -38,7 +38,7 @@ typedef struct pair_kernel {
   scl_error *error; /* of the row that is filled: the first failure of a slot */
 } pair_kernel;
 
-/* ------------------------------------------------------------ one pair of rows */
+/* ------------ one pair of rows */
 
 /* Moments of a = <w, x> and b = <w, y>: add one column, whose weight has this mean and standard
  * deviation. Columns are independent. */
@@ -195,7 +195,7 @@ static scl_status pair_value(const pair_kernel *k, const double *x, const double
       scl_instance_name(k->phi), scl_instance_name(k->sampler));
 }
 
-/* ------------------------------------------------------------ which way */
+/* ------------ which way */
 
 /* Whether the bias is uniform over whole periods of 2 pi, up to rounding. */
 static bool whole_period(const scl_law *law) {
@@ -254,7 +254,7 @@ static way choose_way(const pair_kernel *k, bool harmonic) {
   return NO_WAY;
 }
 
-/* ------------------------------------------------------------ rows whose squares leave the
+/* ------------ rows whose squares leave the
  * range of double */
 
 /* Scale each row by a power of two so that its largest entry is in [1/2, 1), and squares neither
@@ -303,7 +303,7 @@ static scl_status bound_variances(const pair_kernel *k, scl_matrix *x, scl_matri
   return check_variances(k->law, "Y", y, error);
 }
 
-/* ------------------------------------------------------------ all pairs, rows on the pool's
+/* ------------ all pairs, rows on the pool's
  * threads */
 
 typedef struct filling {
@@ -349,7 +349,7 @@ static scl_status by_pairs(const pair_kernel *k, const scl_matrix *x, const scl_
   return status;
 }
 
-/* ------------------------------------------------------------ a kernel that a part names */
+/* ------------ a kernel that a part names */
 
 /* The kernel component that the sampler, or else the nonlinearity, names for the pair. *out stays
  * NULL if neither names one. */
@@ -383,7 +383,7 @@ static scl_status by_name(const pair_kernel *k, const char *what, const scl_matr
   return status;
 }
 
-/* ------------------------------------------------------------ entry points */
+/* ------------ entry points */
 
 /* The matrix of E f(a, b), f given by its dual (a product of features, or the agreement of codes),
  * by the first way that applies. `what` names the result in error messages. */

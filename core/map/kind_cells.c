@@ -38,7 +38,7 @@ const scl_map_kind scl_map_kind_cells = {.name = "cells",
                                          .features = cells_features,
                                          .induced = scl_map_induced_by_law};
 
-/* ------------------------------------------------------------ functions of map.h for cells */
+/* ------------ functions of map.h for cells */
 
 const scl_cells *scl_map_cells(const scl_map *map) {
   return map->kind == &scl_map_kind_cells ? map->own.cells : NULL;

@@ -97,7 +97,7 @@ static scl_status sampled_make(scl_map *map, const scl_map_spec *spec,
   return status;
 }
 
-/* ------------------------------------------------------------ applying */
+/* ------------ applying */
 
 /* Refuse mixed features that are not finite: K and phi are, but their products may overflow. */
 static scl_status check_mixture(const scl_map *map, const scl_map_request *request,
@@ -152,7 +152,7 @@ static scl_status sampled_apply(const scl_map *map, const scl_map_request *reque
   return status;
 }
 
-/* ------------------------------------------------------------ the other slots */
+/* ------------ the other slots */
 
 /* The last kind that is asked: it takes every map with a K. */
 static bool sampled_claims(const scl_map *map, const scl_map_spec *spec) {

@@ -18,7 +18,7 @@
 /* Rows of a task, and columns of k(x, W) that the kernel computes in one call. */
 enum { TILE_ROWS = 64, TILE_COLUMNS = 1024 };
 
-/* ------------------------------------------------------------ composing */
+/* ------------ composing */
 
 /* A shift-invariant kernel of two points is computed more exactly after a point near them is
  * subtracted from both. Sets own.sections.pilot where the parameters are far from 0. */
@@ -164,7 +164,7 @@ static scl_status section_make(scl_map *map, const scl_map_spec *spec,
   return spec->whiten ? whiten(map, error) : SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ applying */
+/* ------------ applying */
 
 /* One call of the slot `apply`. */
 typedef struct application {
@@ -374,7 +374,7 @@ static scl_status section_apply(const scl_map *map, const scl_map_request *reque
   return status;
 }
 
-/* ------------------------------------------------------------ G */
+/* ------------ G */
 
 /* Whitened sections are orthonormal in the RKHS of k: their Gram matrix is the identity. */
 static scl_status section_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
@@ -391,7 +391,7 @@ static scl_status section_gram(const scl_map *map, scl_symmetric **out, scl_erro
   return status;
 }
 
-/* ------------------------------------------------------------ the other slots */
+/* ------------ the other slots */
 
 static bool section_claims(const scl_map *map, const scl_map_spec *spec) {
   (void)spec;

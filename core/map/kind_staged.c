@@ -17,7 +17,7 @@ const scl_map *scl_map_base(const scl_map *map) {
   return map->kind == &scl_map_kind_staged ? map->own.staging.base : map;
 }
 
-/* ------------------------------------------------------------ applying */
+/* ------------ applying */
 
 typedef struct changing {
   const scl_map *map;
@@ -115,7 +115,7 @@ static scl_status staged_apply(const scl_map *map, const scl_map_request *reques
   return status;
 }
 
-/* ------------------------------------------------------------ making */
+/* ------------ making */
 
 /* Whether a stage may follow features. The base may leave out a factor of its features
  * (scl_map_log_scale): the result of these stages does not depend on such a factor, or has the same

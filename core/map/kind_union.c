@@ -25,7 +25,7 @@ static double factor_of(const scl_map *map, const scl_map_part *part) {
   return part->scale * exp(part->map->log_scale - map->log_scale);
 }
 
-/* ------------------------------------------------------------ columns */
+/* ------------ columns */
 
 /* *out (rows x n_columns, in the map's dtype) = the part's columns of the rows of the request; the
  * caller releases it. */
@@ -75,7 +75,7 @@ static scl_status take_csr(const scl_map_part *part, const scl_csr *from, scl_cs
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ applying */
+/* ------------ applying */
 
 typedef struct writing {
   const scl_map *map, *part;
@@ -219,7 +219,7 @@ static bool union_takes_csr(const scl_map *map) {
   return true;
 }
 
-/* ------------------------------------------------------------ the kernel */
+/* ------------ the kernel */
 
 /* *out = the part's columns of a matrix of rows, or the rows themselves; the caller releases it. */
 static scl_status take_matrix(const scl_map_part *part, const scl_matrix *x, scl_matrix *out,
@@ -263,7 +263,7 @@ static scl_status union_induced(const scl_map *map, const scl_matrix *x, const s
   return status;
 }
 
-/* ------------------------------------------------------------ whole numbers */
+/* ------------ whole numbers */
 
 /* unit and base of the features of a part, as they are in the union: by the part's grid, by the two
  * values of bits, which become -1 and 1, or by the value of one-hot features. */
@@ -308,7 +308,7 @@ static scl_status open_grid(scl_map *map, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ making */
+/* ------------ making */
 
 static scl_status check_part(const scl_map_part *parts, size_t p, size_t dim, scl_error *error) {
   const scl_map_part *part = &parts[p], *first = &parts[0];

@@ -14,7 +14,7 @@
 
 static const double SMALL_SQUARE = 1e-280; /* a sum of squares below it may have lost terms */
 
-/* ------------------------------------------------------------ making: tilted parameters */
+/* ------------ making: tilted parameters */
 
 /* How many weights row r of `natural` has: of sparse rows the in-degree. */
 static size_t degree_of(const scl_map *map, size_t r) {
@@ -168,7 +168,7 @@ static scl_status weighted_make(scl_map *map, const scl_map_spec *spec,
   return status;
 }
 
-/* ------------------------------------------------------------ features of a tile */
+/* ------------ features of a tile */
 
 /* ||spread o x||, divided by its largest entry before it is squared: for rows whose sum of squares
  * overflows or loses terms. */
@@ -283,7 +283,7 @@ static scl_status quadrature_tile(const scl_map *map, const scl_map_tile *tile, 
                                error);
 }
 
-/* ------------------------------------------------------------ the other slots */
+/* ------------ the other slots */
 
 static bool exact_claims(const scl_map *map, const scl_map_spec *spec) {
   return map->tilts != NULL && !spec->monte_carlo && !spec->quadrature &&

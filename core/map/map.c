@@ -11,7 +11,7 @@ const char *scl_method_name(scl_method method) {
   return names[method];
 }
 
-/* ------------------------------------------------------------ what a map says of itself */
+/* ------------ what a map says of itself */
 
 size_t scl_map_features(const scl_map *map) { return map->kind->features(map); }
 size_t scl_map_bytes(const scl_map *map) {
@@ -40,7 +40,7 @@ scl_status scl_map_check_rows(const scl_map *map, const char *what, const scl_ma
   return scl_fail(error, SCL_STATUS_BAD_SHAPE, "%s: the rows have %zu columns where %zu are taken",
                   what, x->cols, map->dim);
 }
-/* ------------------------------------------------------------ sizes */
+/* ------------ sizes */
 
 /* Sizes past these are mistakes: they are refused before anything is drawn. */
 enum { MOST_FEATURES = 500000000 };
@@ -97,7 +97,7 @@ static scl_status find_count(scl_map *map, const scl_map_spec *spec, scl_error *
                   scl_instance_name(map->sampler));
 }
 
-/* ------------------------------------------------------------ parameters */
+/* ------------ parameters */
 
 scl_status scl_map_add_phases(uint64_t seed, uint64_t stream, size_t first, scl_parameter_set *set,
                               scl_error *error) {
@@ -190,7 +190,7 @@ scl_status scl_map_own_parameters(const scl_map *map, scl_parameter_set *out, sc
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ composing */
+/* ------------ composing */
 
 /* Parameters that share rows have no scales by the sampler: it sees rows, not parameters. */
 scl_status scl_map_set_scales(scl_map *map, const scl_parameter_set *drawn, double common,
@@ -331,7 +331,7 @@ scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *er
   return status;
 }
 
-/* ------------------------------------------------------------ maps made from maps */
+/* ------------ maps made from maps */
 
 /* Refuse a map that is made of the features of others: it has no parameters. */
 static scl_status expect_drawn(const scl_map *map, scl_error *error) {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ the tilt */
+/* ------------ the tilt */
 
 /* In-degrees of probability 0 have no memory. */
 void scl_map_release_tilts(scl_map *map) {
@@ -70,7 +70,7 @@ static scl_status get_tilts(scl_map *map, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ binding */
+/* ------------ binding */
 
 /* A sampler without a law leaves the kernel unbound: its width must be given. */
 scl_status scl_map_bind_kernel(scl_map *map, const scl_map_spec *spec, scl_error *error) {
@@ -95,7 +95,7 @@ void scl_map_describe_kernel(const scl_map *map, char *text, size_t size) {
   if (map->kernel != NULL) scl_kernel_describe(map->kernel, text, size);
 }
 
-/* ------------------------------------------------------------ K between parameters: the product
+/* ------------ K between parameters: the product
  * over their scalars' rows */
 
 /* Scalar k of parameters first .. first+count-1 of the map: in place, or copied out of the shared
@@ -187,7 +187,7 @@ scl_status scl_map_gram_between(const scl_map *map, const scl_parameter_set *u, 
   return scl_kernel_check_values(&values, error);
 }
 
-/* ------------------------------------------------------------ G */
+/* ------------ G */
 
 /* A rectangle of G, for scl_symmetric_fill. G has a block for each output of phi; the rectangle may
  * cross blocks, and entries between different outputs are 0. */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ origins */
+/* ------------ origins */
 
 scl_origin scl_origin_of(scl_instance *sampler, size_t dim, size_t total, uint64_t seed,
                          uint64_t stream, const scl_matrix *state) {
@@ -32,7 +32,7 @@ scl_draw scl_origin_draw(const scl_origin *origin, size_t plane, size_t planes) 
   return draw;
 }
 
-/* ------------------------------------------------------------ layouts and room */
+/* ------------ layouts and room */
 
 scl_status scl_parameters_layout(const scl_instance *sampler, size_t dim, size_t count,
                                  scl_layout *out, scl_error *error) {
@@ -131,7 +131,7 @@ size_t scl_parameters_plane(const scl_layout *layout, size_t count) {
   return (count + block - 1) / block * block;
 }
 
-/* ------------------------------------------------------------ drawing, in batches of 64 on the
+/* ------------ drawing, in batches of 64 on the
  * pool */
 
 enum { BATCH = 64 }; /* parameters of a task; rounded up to whole blocks of structured ones */
@@ -226,7 +226,7 @@ scl_status scl_parameters_dense(const scl_origin *origin, const scl_parameter_se
   return status;
 }
 
-/* ------------------------------------------------------------ as a matrix */
+/* ------------ as a matrix */
 
 /* Numbers of a parameter in a row of a matrix. */
 static size_t matrix_cols(const scl_layout *layout) {
@@ -284,7 +284,7 @@ scl_status scl_parameters_from_matrix(const scl_layout *layout, size_t dim, cons
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the law */
+/* ------------ the law */
 
 /* Without a law, the family stays SCL_FAMILY_OTHER, and the sampler states its bias alone. */
 scl_status scl_law_create(const scl_origin *origin, scl_law_set *out, scl_error *error) {

@@ -22,7 +22,7 @@ static const char *spaces_text(uint32_t spaces, char text[120]) {
 /* The tag of samplers whose parameters are rows of data. Kernels as phi take them. */
 static const char *const ROWS_TAG = "landmarks";
 
-/* ------------------------------------------------------------ what goes with a tag, in words */
+/* ------------ what goes with a tag, in words */
 
 /* A search of the registry for components that go with a tag; the text lists their names. */
 typedef struct tag_search {

@@ -61,11 +61,11 @@ size_t scl_projection_block(const scl_projection *p) {
 bool scl_projection_turns(const scl_projection *p) { return p->begin != NULL; }
 
 /* to (dim x SCL_LANES) = the transpose of `rows` rows of x, with zeros after the last of them. */
-#define TURN(suffix, type)                                                                         \
-  static void turn_##suffix(size_t dim, const type *x, ptrdiff_t stride, size_t rows, type *to) {  \
-    for (size_t i = 0; i < SCL_LANES; i++)                                                         \
-      for (size_t j = 0; j < dim; j++)                                                             \
-        to[j * SCL_LANES + i] = i < rows ? x[(ptrdiff_t)i * stride + (ptrdiff_t)j] : 0;            \
+#define TURN(suffix, type) \
+  static void turn_##suffix(size_t dim, const type *x, ptrdiff_t stride, size_t rows, type *to) { \
+    for (size_t i = 0; i < SCL_LANES; i++) \
+      for (size_t j = 0; j < dim; j++) \
+        to[j * SCL_LANES + i] = i < rows ? x[(ptrdiff_t)i * stride + (ptrdiff_t)j] : 0; \
   }
 TURN(f64, double)
 TURN(f32, float)

@@ -37,7 +37,7 @@ bool scl_projection_takes_csr(const scl_projection *p) {
   return is_dense(p) || is_indexed(p);
 }
 
-/* ------------------------------------------------------------ the index */
+/* ------------ the index */
 
 /* Entries of parameter t: from *at on, `step` apart. */
 static size_t entries_of(const scl_projection *p, size_t t, size_t *at, size_t *step) {
@@ -129,48 +129,48 @@ scl_status scl_projection_open(const scl_projection *p, scl_error *error) {
 
 void scl_projection_close(scl_projection *p) { release_index(p->index); }
 
-/* ------------------------------------------------------------ products */
+/* ------------ products */
 
 /* weighted_SUFFIX: z[t - first] += x w_t for the parameters first .. first+cols-1 among `count` of a
  * column. compared_SUFFIX: z[t - first] = x - threshold_t. */
-#define MEET(suffix, type)                                                                         \
-  static void weighted_##suffix(size_t count, const int32_t *parameter, const type *weight,        \
-                                type x, size_t first, size_t cols, type *z) {                      \
-    for (size_t k = 0; k < count; k++) {                                                           \
-      const size_t j = (size_t)parameter[k] - first; /* wraps around below `first` */              \
-      if (j < cols) z[j] += x * weight[k];                                                         \
-    }                                                                                              \
-  }                                                                                                \
-  static void compared_##suffix(size_t count, const int32_t *parameter, const type *threshold,     \
-                                type x, size_t first, size_t cols, type *z) {                      \
-    for (size_t k = 0; k < count; k++) {                                                           \
-      const size_t j = (size_t)parameter[k] - first;                                               \
-      if (j < cols) z[j] = x - threshold[parameter[k]];                                            \
-    }                                                                                              \
-  }                                                                                                \
-  static void at_zero_##suffix(size_t cols, const type *threshold, type *z) {                      \
-    for (size_t j = 0; j < cols; j++)                                                              \
-      z[j] = 0 - threshold[j];                                                                     \
-  }                                                                                                \
-  /* Row i of a tile. */                                                                           \
-  static void meet_##suffix(const scl_projection *p, const projection_index *index,                \
-                            const scl_tile *t, size_t i, type *z) {                                \
-    const type *weights = index->weight, *thresholds = p->weights;                                 \
-    if (weights == NULL)                                                                           \
-      at_zero_##suffix(t->cols, thresholds + t->first, z);                                         \
-    else                                                                                           \
-      memset(z, 0, t->cols * sizeof *z);                                                           \
-    for (int64_t k = t->csr->starts[i]; k < t->csr->starts[i + 1]; k++) {                          \
-      const uint32_t *start = index->start + t->csr->columns[k];                                   \
-      const type x = ((const type *)t->csr->values)[k];                                            \
-      const size_t count = start[1] - start[0];                                                    \
-      if (weights == NULL)                                                                         \
-        compared_##suffix(count, index->parameter + start[0], thresholds, x, t->first, t->cols,    \
-                          z);                                                                      \
-      else                                                                                         \
-        weighted_##suffix(count, index->parameter + start[0], weights + start[0], x, t->first,     \
-                          t->cols, z);                                                             \
-    }                                                                                              \
+#define MEET(suffix, type) \
+  static void weighted_##suffix(size_t count, const int32_t *parameter, const type *weight, \
+                                type x, size_t first, size_t cols, type *z) { \
+    for (size_t k = 0; k < count; k++) { \
+      const size_t j = (size_t)parameter[k] - first; /* wraps around below `first` */ \
+      if (j < cols) z[j] += x * weight[k]; \
+    } \
+  } \
+  static void compared_##suffix(size_t count, const int32_t *parameter, const type *threshold, \
+                                type x, size_t first, size_t cols, type *z) { \
+    for (size_t k = 0; k < count; k++) { \
+      const size_t j = (size_t)parameter[k] - first; \
+      if (j < cols) z[j] = x - threshold[parameter[k]]; \
+    } \
+  } \
+  static void at_zero_##suffix(size_t cols, const type *threshold, type *z) { \
+    for (size_t j = 0; j < cols; j++) \
+      z[j] = 0 - threshold[j]; \
+  } \
+  /* Row i of a tile. */ \
+  static void meet_##suffix(const scl_projection *p, const projection_index *index, \
+                            const scl_tile *t, size_t i, type *z) { \
+    const type *weights = index->weight, *thresholds = p->weights; \
+    if (weights == NULL) \
+      at_zero_##suffix(t->cols, thresholds + t->first, z); \
+    else \
+      memset(z, 0, t->cols * sizeof *z); \
+    for (int64_t k = t->csr->starts[i]; k < t->csr->starts[i + 1]; k++) { \
+      const uint32_t *start = index->start + t->csr->columns[k]; \
+      const type x = ((const type *)t->csr->values)[k]; \
+      const size_t count = start[1] - start[0]; \
+      if (weights == NULL) \
+        compared_##suffix(count, index->parameter + start[0], thresholds, x, t->first, t->cols, \
+                          z); \
+      else \
+        weighted_##suffix(count, index->parameter + start[0], weights + start[0], x, t->first, \
+                          t->cols, z); \
+    } \
   }
 MEET(f64, double)
 MEET(f32, float)

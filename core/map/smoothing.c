@@ -36,7 +36,7 @@ void scl_gauss_legendre(size_t count, double *nodes, double *weights) {
   }
 }
 
-/* ------------------------------------------------------------ quadrature, in float64 */
+/* ------------ quadrature, in float64 */
 
 enum {
   FIRST_NODES = 32,

@@ -24,7 +24,7 @@ static scl_status check_columns(const char *name, const scl_parameters *drawn, s
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ dense: rows as columns of a packed
+/* ------------ dense: rows as columns of a packed
  * matrix */
 
 static bool dense_fits(const scl_layout *layout, size_t dim) {
@@ -57,7 +57,7 @@ static scl_status dense_project(const scl_projection *p, const scl_tile *t, scl_
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ sparse
+/* ------------ sparse
  *
  * Three ways, by the cost of their products. Few slots: weights and support are slots x rows, so
  * that a loop runs over neighbouring parameters; empty slots point to column 0 with weight 0. More:
@@ -248,7 +248,7 @@ static scl_status sparse_project(const scl_projection *p, const scl_tile *t, scl
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ threshold: one number and one
+/* ------------ threshold: one number and one
  * column */
 
 static bool threshold_fits(const scl_layout *layout, size_t dim) {
@@ -286,7 +286,7 @@ static scl_status threshold_project(const scl_projection *p, const scl_tile *t, 
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ grid: cells.c does the rest */
+/* ------------ grid: cells.c does the rest */
 
 static bool grid_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == 2 * dim && layout->integers == 0 && dim > 0;
@@ -305,7 +305,7 @@ static scl_status grid_check(const char *name, const scl_parameters *drawn, scl_
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ structured: the sampler
+/* ------------ structured: the sampler
  * multiplies */
 
 /* The draw of plane k, and its parameters first .. first+count-1, as the sampler gets them: each
@@ -409,7 +409,7 @@ static scl_status structured_project(const scl_projection *p, const scl_tile *t,
   return status;
 }
 
-/* ------------------------------------------------------------ the table */
+/* ------------ the table */
 
 static const scl_space_rule rules[] = {
     [SCL_SPACE_DENSE] = {.summary = "w in R^d: z = <w, x> (+ b)",

@@ -126,7 +126,7 @@ void scl_column_moments_list(const scl_column_moments *m, scl_stage_column *out)
         (scl_stage_column){*m->count, m->mean[j], m->rest[j], m->square[j], m->low[j], m->high[j]};
 }
 
-/* ------------------------------------------------------------ named arrays */
+/* ------------ named arrays */
 
 static size_t bytes_of(scl_dtype dtype) {
   return dtype == SCL_DTYPE_FLOAT64 || dtype == SCL_DTYPE_INT64   ? 8
@@ -190,7 +190,7 @@ void scl_stage_arrays_release(scl_stage_arrays *arrays) {
   memset(arrays, 0, sizeof *arrays);
 }
 
-/* ------------------------------------------------------------ fitted stages */
+/* ------------ fitted stages */
 
 /* The arrays of a stage without an instance. */
 static const char relevance_arrays[] = "mean|factor";

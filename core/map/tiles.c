@@ -87,14 +87,14 @@ scl_block scl_tile_block(const scl_map_tile *tile, void *data, size_t planes) {
                      .plane_stride = (ptrdiff_t)(tile->rows * padded)};
 }
 
-/* ------------------------------------------------------------ projecting */
+/* ------------ projecting */
 
 /* gather_SUFFIX: to[j] = from[which[j step]] */
-#define GATHER(suffix, type)                                                                       \
-  static void gather_##suffix(size_t count, const type *from, const int32_t *which, size_t step,   \
-                              type *to) {                                                          \
-    for (size_t j = 0; j < count; j++)                                                             \
-      to[j] = from[which[j * step]];                                                               \
+#define GATHER(suffix, type) \
+  static void gather_##suffix(size_t count, const type *from, const int32_t *which, size_t step, \
+                              type *to) { \
+    for (size_t j = 0; j < count; j++) \
+      to[j] = from[which[j * step]]; \
   }
 GATHER(f64, double)
 GATHER(f32, float)
@@ -172,7 +172,7 @@ static scl_status prepare_source(const scl_map_tile *tile, const scl_tile_source
   return scl_projection_apply(source->projection, &rows, error);
 }
 
-/* ------------------------------------------------------------ tasks */
+/* ------------ tasks */
 
 /* Rows first .. first+rows-1 of `all`, borrowed. */
 static scl_csr rows_of(const scl_csr *all, size_t first, size_t rows) {

@@ -41,7 +41,7 @@ void scl_map_clipped(const scl_map *map, size_t *rounded, size_t *clipped) {
   *clipped = map->grid == NULL ? 0 : atomic_load(&map->grid->clipped);
 }
 
-/* ------------------------------------------------------------ making a grid */
+/* ------------ making a grid */
 
 void scl_map_close_grid(scl_map *map) {
   scl_grid *grid = map->grid;
@@ -162,7 +162,7 @@ scl_status scl_map_grid(const scl_map *map, scl_matrix *out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ rounding */
+/* ------------ rounding */
 
 bool scl_map_round(const scl_map *map, size_t first, size_t count, const float *y, void *v) {
   scl_grid *grid = map->grid;

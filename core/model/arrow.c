@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ types of columns */
+/* ------------ types of columns */
 
 static const arrow_number types[] = {{'c', 1, false}, {'C', 1, false}, {'s', 2, false},
                                      {'S', 2, false}, {'i', 4, false}, {'I', 4, false},
@@ -86,7 +86,7 @@ static scl_status look_at_columns(arrow_reading *r, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ batches */
+/* ------------ batches */
 
 static bool bit(const void *bits, int64_t i) {
   return (((const uint8_t *)bits)[i / 8] >> (i % 8) & 1) != 0;
@@ -186,7 +186,7 @@ static bool number_at(char format, const void *values, int64_t k, double *out) {
   }
 }
 
-/* ------------------------------------------------------------ texts */
+/* ------------ texts */
 
 static bool is_null(const struct ArrowArray *a, int64_t k) {
   return a->null_count != 0 && a->buffers[0] != NULL && !bit(a->buffers[0], a->offset + k);
@@ -343,7 +343,7 @@ static bool is_kept(const arrow_reading *r) {
   return r->count == 1 && only->text == NULL && only->type->is_float && !r->moved;
 }
 
-/* ------------------------------------------------------------ the stream */
+/* ------------ the stream */
 
 static scl_status failed(struct ArrowArrayStream *stream, const char *what, int code,
                          scl_error *error) {

@@ -4,7 +4,7 @@
 #include "model/stay.h"
 #include <string.h>
 
-/* ------------------------------------------------------------ buffers */
+/* ------------ buffers */
 
 scl_status scl_buffer_check(const char *what, scl_buffer *b, scl_error *error) {
   if (b->dtype != SCL_DTYPE_FLOAT64 && b->dtype != SCL_DTYPE_FLOAT32)
@@ -75,7 +75,7 @@ static scl_status read_sparse(scl_source *source, size_t first, size_t count, sc
 
 static const scl_source_class sparse_class = {.read_sparse = read_sparse};
 
-/* ------------------------------------------------------------ results */
+/* ------------ results */
 
 /* *out = the predictions for the rows of a source. title: of the function, for sentences. The caller
  * releases it. */
@@ -105,7 +105,7 @@ static scl_status predict_buffer(const scl_predictor *p, const scl_buffer *rows,
   return predict_source(p, &source.base, rows->title, what, out, error);
 }
 
-/* ------------------------------------------------------------ calls */
+/* ------------ calls */
 
 static scl_status check_predictor(const scl_predictor *p, const char *title, scl_error *error) {
   if (p != NULL) return SCL_STATUS_OK;
@@ -193,7 +193,7 @@ scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ how sure */
+/* ------------ how sure */
 
 scl_status scl_predictor_deviations(const scl_predictor *p, int noise, scl_dtype dtype,
                                     const void *rows, size_t count, size_t stride, void *deviations,
@@ -287,7 +287,7 @@ scl_status scl_predictor_label_sets(const scl_predictor *p, double level, scl_dt
   return scl_stay_end(&stay, status, error);
 }
 
-/* ------------------------------------------------------------ outputs by their number */
+/* ------------ outputs by their number */
 
 /* The prediction of an SCL_OUTPUT_..., and the numbers that a row of it has in `to`. */
 static scl_status check_output(const scl_predictor *p, int what, scl_prediction *prediction,
@@ -306,7 +306,7 @@ static scl_status check_output(const scl_predictor *p, int what, scl_prediction 
   return scl_buffer_check("results", to, error);
 }
 
-/* ------------------------------------------------------------ sparse rows */
+/* ------------ sparse rows */
 
 /* Check a program's sparse rows, and make *rows a view of them. */
 static scl_status check_sparse(const char *title, scl_csr *rows, scl_error *error) {
@@ -351,7 +351,7 @@ scl_status scl_predictor_sparse(const scl_predictor *p, int what, scl_dtype dtyp
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ texts */
+/* ------------ texts */
 
 int scl_predictor_takes_texts(const scl_predictor *p) {
   return p != NULL && p->parts.encoder != NULL;

@@ -54,7 +54,7 @@ static void say_failed(files *f, const char *path, const char *reason) {
   f->failed = true;
 }
 
-/* ------------------------------------------------------------ records */
+/* ------------ records */
 
 /* FNV-1a over the spans. */
 static uint64_t digest_of(const scl_span *spans, size_t count) {
@@ -109,7 +109,7 @@ static void read_record(int file, size_t place, const record_head *head, scl_spa
   *found = digest_of(spans, count) == head->digest;
 }
 
-/* ------------------------------------------------------------ results of passes */
+/* ------------ results of passes */
 
 /* Open PATH.passes, and decide whether there is something to replay. */
 static scl_status open_passes(files *f, scl_error *error) {
@@ -188,7 +188,7 @@ static void files_record(scl_checkpoint *self, uint64_t what, const scl_span *sp
   if (failed != 0) say_failed(f, f->passes, strerror(failed));
 }
 
-/* ------------------------------------------------------------ when to write */
+/* ------------ when to write */
 
 /* Slot scl_checkpoint.due. Writing takes at most 1/50 of the time. */
 static bool files_due(const scl_checkpoint *self, bool finished) {
@@ -203,7 +203,7 @@ static void written(files *f, double began) {
   f->cost = f->last - began;
 }
 
-/* ------------------------------------------------------------ sums */
+/* ------------ sums */
 
 /* Write the arrays of an archive to PATH.sums. */
 static scl_status write_arrays(const files *f, const scl_array_archive *archive, size_t rows,
@@ -287,7 +287,7 @@ static scl_status files_load_sums(scl_checkpoint *self, size_t features, size_t 
   return status;
 }
 
-/* ------------------------------------------------------------ states of solvers */
+/* ------------ states of solvers */
 
 /* Copy the stored state to the spans. *found = false: there is none of this part. */
 static scl_status load_state(const files *f, const scl_span *spans, size_t count, bool *found,
@@ -348,7 +348,7 @@ static scl_status files_keep(scl_checkpoint *self, const scl_span *spans, size_t
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ opening and closing */
+/* ------------ opening and closing */
 
 static char *path_of(const char *path, const char *ending) {
   const size_t room = strlen(path) + strlen(ending) + 1;

@@ -35,7 +35,7 @@ scl_status scl_saved_read_widths(const scl_saved *saved, const cJSON *from, scl_
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ which plugin */
+/* ------------ which plugin */
 
 const char *scl_saved_component_name(const cJSON *value) {
   const char *mark = scl_saved_mark(value), *name = NULL;
@@ -144,7 +144,7 @@ scl_status scl_saved_find_component(const scl_saved *saved, const cJSON *value,
   return compare_definitions(value, *out, note, error);
 }
 
-/* ------------------------------------------------------------ its options */
+/* ------------ its options */
 
 /* Options while they are read, with the memory and components that they point to. make_component
  * releases all of it after the instance is made: settings copy texts and lists, and share
@@ -279,7 +279,7 @@ static scl_status read_options(gathering *g, const cJSON *value, scl_error *erro
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ its settings */
+/* ------------ its settings */
 
 /* Equal, or both NaN. The numbers of a file have all their digits, so that equality is exact. */
 static bool same_number(const scl_saved *saved, const cJSON *value, double number) {
@@ -359,7 +359,7 @@ scl_status scl_saved_check_settings(const scl_saved *saved, const cJSON *value,
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ making it */
+/* ------------ making it */
 
 /* Create the instance from the options that were read. A width that came from data (gamma =
  * "median") is set to the saved one; without one it cannot be known and the model is refused. */

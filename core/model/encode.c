@@ -18,7 +18,7 @@ typedef struct encoding {
   size_t unknown;
 } encoding;
 
-/* ------------------------------------------------------------ which field is which */
+/* ------------ which field is which */
 
 /* Fields of one name belong to columns of that name in their order, so the search for a column
  * begins behind the field of the last one. */
@@ -80,7 +80,7 @@ static scl_status place_fields(encoding *e, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ one field */
+/* ------------ one field */
 
 typedef struct text {
   const char *at;
@@ -188,7 +188,7 @@ static void encode_level(encoding *e, const scl_column *column, const scl_field 
     e->unknown++;
 }
 
-/* ------------------------------------------------------------ all rows */
+/* ------------ all rows */
 
 static scl_status encode_row(encoding *e, size_t row, scl_dtype dtype, void *out,
                              scl_error *error) {

@@ -36,7 +36,7 @@ static const scl_array *array_of(const scl_saved *saved, size_t part, const char
 
 static const size_t MOST_PARAMETERS = (size_t)1 << 53, MOST_SAMPLES = (size_t)1 << 40;
 
-/* ------------------------------------------------------------ the origin */
+/* ------------ the origin */
 
 /* "exact" where it is absent: the method that the map chooses by itself, without a request for
  * quadrature or Monte Carlo. */
@@ -88,7 +88,7 @@ static scl_status read_origin(const scl_saved *saved, const cJSON *from, origin 
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ sizes */
+/* ------------ sizes */
 
 /* The arrays of one-hot features: counts (int64, one number for each grid: its number of cells) and
  * words (int32, one row for each cell). Both belong to `saved`. */
@@ -140,7 +140,7 @@ static scl_status check_sizes(const scl_saved *saved, const cJSON *map, const or
                   from->spec.count, features);
 }
 
-/* ------------------------------------------------------------ the map */
+/* ------------ the map */
 
 /* Make the sampler, the nonlinearity or kernel and, if there is one, the second kernel. */
 static scl_status make_parts(scl_saved *saved, const cJSON *recipe, origin *from,
@@ -312,7 +312,7 @@ static scl_status restore_one(scl_saved *saved, const cJSON *recipe, const cJSON
   return status;
 }
 
-/* ------------------------------------------------------------ unions */
+/* ------------ unions */
 
 enum { MOST_PARTS = 1000 };
 

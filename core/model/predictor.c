@@ -11,7 +11,7 @@
 
 const char *scl_version(void) { return SCULLERY_VERSION; }
 
-/* ------------------------------------------------------------ loading */
+/* ------------ loading */
 
 void scl_predictor_close(scl_predictor *p) {
   if (p == NULL) return;
@@ -121,7 +121,7 @@ scl_status scl_predictor_load_memory(const void *bytes, size_t size, scl_predict
   return load_here(NULL, bytes, size, "the model in memory", out, error);
 }
 
-/* ------------------------------------------------------------ what it is */
+/* ------------ what it is */
 
 size_t scl_predictor_columns(const scl_predictor *p) { return p == NULL ? 0 : p->parts.dim; }
 
@@ -174,7 +174,7 @@ int scl_predictor_has_probabilities(const scl_predictor *p) {
   return p != NULL && (p->parts.by_loss || p->parts.sigmoids != NULL || p->parts.curves != NULL);
 }
 
-/* ------------------------------------------------------------ its table */
+/* ------------ its table */
 
 size_t scl_predictor_fields(const scl_predictor *p) {
   return p == NULL || p->schema == NULL ? 0 : p->schema->n_columns;

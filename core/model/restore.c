@@ -30,7 +30,7 @@ static bool is_marked(const cJSON *value, const char *word) {
   return mark != NULL && strcmp(mark, word) == 0;
 }
 
-/* ------------------------------------------------------------ the recipe */
+/* ------------ the recipe */
 
 /* The row stages that the engine treats by name: the one that, after features, gives their
  * components; and the one that is no plugin. */
@@ -84,7 +84,7 @@ static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) 
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ stages */
+/* ------------ stages */
 
 /* Put the arrays of a stage, "pca.mean" and the like, which `said` names, and settle it. */
 static scl_status read_stage_arrays(const scl_saved *saved, const cJSON *said,
@@ -168,7 +168,7 @@ static scl_status read_stages(scl_saved *saved, const cJSON *model, const char *
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the solver */
+/* ------------ the solver */
 
 /* Copy the arrays that the solver saved ("solver.NAME" in the file) to an archive, as NAME. */
 static scl_status archive_arrays(const scl_saved *saved, const cJSON *learnt,
@@ -267,7 +267,7 @@ static scl_status read_solver(scl_saved *saved, const cJSON *model, const recipe
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ classes */
+/* ------------ classes */
 
 /* A label as a text, and as a number if it was saved as one (otherwise NaN). The text of a whole
  * number has no fraction. */
@@ -315,7 +315,7 @@ static scl_status read_classes(const scl_saved *saved, const cJSON *fields, scl_
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ probabilities */
+/* ------------ probabilities */
 
 /* Slope and offset of each target's sigmoid. */
 static scl_status read_sigmoids(const scl_saved *saved, const cJSON *from, scl_restored *out,
@@ -393,7 +393,7 @@ static scl_status read_calibration(const scl_saved *saved, const cJSON *fields, 
                   "its probabilities are those of a loss, and its solver's loss gives none");
 }
 
-/* ------------------------------------------------------------ targets */
+/* ------------ targets */
 
 /* A list of finite numbers, one for each target, into out (count); positive: all larger than 0. */
 static scl_status read_numbers(const scl_saved *saved, const cJSON *from, const char *name,
@@ -429,7 +429,7 @@ static scl_status read_form(const scl_saved *saved, const cJSON *fields, scl_res
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ all of it */
+/* ------------ all of it */
 
 /* The fields of the model: columns, rows of a block, task and dtype. */
 static scl_status read_fields(const scl_saved *saved, const cJSON *model, const cJSON **fields,

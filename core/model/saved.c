@@ -14,7 +14,7 @@
  * and coefficients without their zeros; 7 unions of features, and learnt states without zeros. */
 enum { VERSION = 8 };
 
-/* ------------------------------------------------------------ opening */
+/* ------------ opening */
 
 /* The description must be of Scullery, and of a version of the format that this host reads. */
 static scl_status check_body(const scl_saved *saved, const char *what, scl_error *error) {
@@ -55,7 +55,7 @@ void scl_saved_close(scl_saved *saved) {
   *saved = (scl_saved){0};
 }
 
-/* ------------------------------------------------------------ the description */
+/* ------------ the description */
 
 const cJSON *scl_saved_find(const cJSON *from, const char *name) {
   return cJSON_IsObject(from) ? cJSON_GetObjectItemCaseSensitive(from, name) : NULL;
@@ -198,7 +198,7 @@ scl_status scl_saved_text(const scl_saved *saved, const cJSON *value, char **out
       "a text is not a list of bytes, or has a zero byte, which texts in C cannot hold");
 }
 
-/* ------------------------------------------------------------ the arrays */
+/* ------------ the arrays */
 
 const scl_array *scl_saved_array(const scl_saved *saved, const char *name) {
   for (size_t i = 0; i < saved->file.count; i++)

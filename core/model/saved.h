@@ -27,7 +27,7 @@ scl_status scl_saved_open(const char *path, const void *bytes, size_t size, cons
                           scl_loader loader, scl_saved *out, scl_error *error);
 void scl_saved_close(scl_saved *saved);
 
-/* ------------------------------------------------------------ the description */
+/* ------------ the description */
 
 /* A field of a table; NULL if it is absent. */
 const cJSON *scl_saved_find(const cJSON *from, const char *name);
@@ -64,7 +64,7 @@ scl_status scl_saved_text(const scl_saved *saved, const cJSON *value, char **out
 /* The value as JSON in `text`, cut to `size` bytes. Returns `text`. */
 const char *scl_saved_shown(const cJSON *value, char *text, size_t size);
 
-/* ------------------------------------------------------------ the arrays */
+/* ------------ the arrays */
 
 /* The array of that name, which belongs to `saved`; NULL if there is none. */
 const scl_array *scl_saved_array(const scl_saved *saved, const char *name);

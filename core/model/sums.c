@@ -80,7 +80,7 @@ scl_status scl_row_sums_without(const scl_row_sums *from, long without, scl_row_
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ errors of a fold
+/* ------------ errors of a fold
  *
  * With the sums about the means of the fold's rows, C = Phi'Phi, r = Phi'y, s = y'y, and the means
  * m and h of features and targets:
@@ -158,7 +158,7 @@ scl_status scl_row_sums_error(const scl_row_sums *sums, size_t fold, const scl_m
   return status;
 }
 
-/* ------------------------------------------------------------ saving */
+/* ------------ saving */
 
 /* The name of an array of group g (from 0): "sums.right", then "sums.right.2", ... Written to
  * `text` where it differs from `name`. */
@@ -235,7 +235,7 @@ scl_status scl_row_sums_save(scl_row_sums *sums, scl_array_archive *archive, scl
              error);
 }
 
-/* ------------------------------------------------------------ loading */
+/* ------------ loading */
 
 /* The array of that name, which must have this type and shape (SIZE_MAX: any). It belongs to
  * `saved`. */

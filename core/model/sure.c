@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ reading */
+/* ------------ reading */
 
 /* Copy the array "posterior.NAME", 1 x count finite numbers. */
 static scl_status read_part(const scl_saved *saved, const char *name, double *out, size_t count,
@@ -169,7 +169,7 @@ void scl_sure_release(scl_sure *s) {
   scl_release(s->columns);
 }
 
-/* ------------------------------------------------------------ deviations */
+/* ------------ deviations */
 
 /* out (n) = the variance of the function over that of the noise. */
 static scl_status variances(const scl_sure *s, const scl_fitted *f, scl_source *source,
@@ -198,7 +198,7 @@ scl_status scl_sure_deviations(const scl_sure *s, const scl_fitted *f, scl_sourc
   return status;
 }
 
-/* ------------------------------------------------------------ intervals */
+/* ------------ intervals */
 
 /* What the bounds of rows are made from. */
 typedef struct bounding {
@@ -379,7 +379,7 @@ scl_status scl_sure_interval(const scl_sure *s, const scl_fitted *f, scl_source 
   return status;
 }
 
-/* ------------------------------------------------------------ label sets */
+/* ------------ label sets */
 
 /* out (n x classes, made here): how little each class fits a row of these scores (n x c); see
  * conformal_kept.strangeness. */

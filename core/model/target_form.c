@@ -23,7 +23,7 @@ scl_status scl_target_form_undo(const scl_target_form *form, const scl_matrix *s
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ a source */
+/* ------------ a source */
 
 typedef struct formed_source {
   scl_source base;

@@ -11,7 +11,7 @@
 /* The innermost call on this thread. Calls are on the stack of their caller, linked by `outer`. */
 static _Thread_local scl_call *innermost;
 
-/* ------------------------------------------------------------ the floating-point unit */
+/* ------------ the floating-point unit */
 
 #if defined(__x86_64__)
 /* Bits of MXCSR but for the flags that arithmetic raises: rounding, masks of exceptions, and
@@ -27,7 +27,7 @@ unsigned scl_float_mode(void) { return (unsigned)fegetround(); }
 void scl_float_mode_restore(unsigned mode) { (void)fesetround((int)mode); }
 #endif
 
-/* ------------------------------------------------------------ calls */
+/* ------------ calls */
 
 void scl_call_enter(scl_call *call, const scl_component *component, const char *slot,
                     scl_error *error) {

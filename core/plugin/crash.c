@@ -180,7 +180,7 @@ void scl_crash_report(void) {
   watch_exit();
 }
 
-/* ------------------------------------------------------------ a limit of time */
+/* ------------ a limit of time */
 
 /* Report where the process is, then let SIGALRM end it as it does by default. */
 static void on_alarm(int number) {

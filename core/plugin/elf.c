@@ -93,7 +93,7 @@ static scl_status check_header(object *o, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ segments: what the loader maps */
+/* ------------ segments: what the loader maps */
 
 /* Whether a loaded segment of `length` bytes contains size bytes at `address`. */
 static bool covers(const segment_header *s, uint64_t address, uint64_t size, uint64_t length) {
@@ -148,7 +148,7 @@ static scl_status check_segments(object *o, scl_error *error) {
              : refuse(o, "it has no code, or nothing that the loader could link", error);
 }
 
-/* ------------------------------------------------------------ sections: the loader reads none, but
+/* ------------ sections: the loader reads none, but
  * they show whether file and segments are whole */
 
 /* Whether a segment maps the section, at the same distance in the file and in memory, and writable

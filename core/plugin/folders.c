@@ -13,7 +13,7 @@
 /* Called for each folder; true ends the walk. */
 typedef bool (*folder_visit)(void *context, const char *folder, scl_plugin_origin origin);
 
-/* ------------------------------------------------------------ the folders */
+/* ------------ the folders */
 
 bool scl_folders_user(char folder[PATH_MAX]) {
   const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -82,7 +82,7 @@ scl_plugin_origin scl_folders_origin(const char *real) {
   return file.origin;
 }
 
-/* ------------------------------------------------------------ one file */
+/* ------------ one file */
 
 /* A component that is looked for. `path` is the caller's memory, PATH_MAX bytes. */
 typedef struct search {
@@ -124,7 +124,7 @@ bool scl_folders_find_builtin(scl_kind kind, const char *name, char real[PATH_MA
   return each_of_builtins(look_in, &wanted) && realpath(path, real) != NULL;
 }
 
-/* ------------------------------------------------------------ all files */
+/* ------------ all files */
 
 typedef struct walk {
   scl_folders_visit visit;

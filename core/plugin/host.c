@@ -70,7 +70,7 @@ SCL_PRINTF(2, 3) static void host_log(const void *self, const char *format, ...)
   log_line(self == NULL ? NULL : &scl_instance_of(self)->component->plugin, text);
 }
 
-/* ------------------------------------------------------------ watched calls, for checks */
+/* ------------ watched calls, for checks */
 
 static struct {
   _Atomic(const scl_component *) component; /* NULL: nothing is watched */
@@ -108,7 +108,7 @@ static void *host_scratch(size_t bytes) {
   return is_due(SCL_HOST_REFUSE) ? NULL : scl_call_scratch(bytes);
 }
 
-/* ------------------------------------------------------------ threads */
+/* ------------ threads */
 
 /* A call of host->parallel: what its tasks need on another thread. */
 typedef struct shared_call {

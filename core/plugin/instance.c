@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ making */
+/* ------------ making */
 
 /* Bytes before the plugin's struct, whose first ones hold the pointer back to the instance. A
  * plugin passes only the address of its struct (`self`) to host functions, which find the instance
@@ -206,7 +206,7 @@ scl_status scl_instance_expect(const scl_instance *instance, scl_kind kind, scl_
                   scl_instance_name(instance));
 }
 
-/* ------------------------------------------------------------ from a text as typed */
+/* ------------ from a text as typed */
 
 /* Limits of such a text: options, numbers of a list, characters with the final NUL. */
 enum { TEXT_OPTIONS = 16, TEXT_NUMBERS = 16, TEXT_LENGTH = 512 };

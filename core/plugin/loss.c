@@ -36,7 +36,7 @@ bool scl_loss_offers(const scl_instance *loss, scl_loss_slot slot) {
   return function_of(loss, slot) != NULL;
 }
 
-/* ------------------------------------------------------------ facts */
+/* ------------ facts */
 
 scl_status scl_loss_facts_of(const scl_instance *loss, scl_loss_facts *out, scl_error *error) {
   const scl_loss *table = table_of(loss);
@@ -63,7 +63,7 @@ scl_status scl_loss_facts_of(const scl_instance *loss, scl_loss_facts *out, scl_
   return scl_fail(error, SCL_STATUS_INTERNAL, "loss.%s: %s", scl_instance_name(loss), wrong);
 }
 
-/* ------------------------------------------------------------ functions */
+/* ------------ functions */
 
 /* `count` results of a function are numbers; INFINITY is one of them where `infinite`. */
 static scl_status check_results(const scl_instance *loss, const char *slot, size_t count,
@@ -167,7 +167,7 @@ scl_status scl_loss_mean(const scl_instance *loss, size_t count, const double *f
   return check_results(loss, "mean", count, out, true, error);
 }
 
-/* ------------------------------------------------------------ the service */
+/* ------------ the service */
 
 /* *out = the instance of a part, which must be a loss. */
 static scl_status loss_of(const scl_part *part, const scl_instance **out, scl_error *error) {
@@ -187,12 +187,12 @@ static scl_status part_facts(const scl_part *part, scl_loss_facts *out, scl_erro
   return SCL_STATUS_OK;
 }
 
-#define PART_CALL(name, slot)                                                                      \
+#define PART_CALL(name, slot) \
   static scl_status name(const scl_part *part, size_t count, const double *first, const double *y, \
-                         double *out, scl_error *error) {                                          \
-    const scl_instance *loss = NULL;                                                               \
-    SCL_TRY(loss_of(part, &loss, error));                                                          \
-    return scl_loss_call(loss, slot, count, first, y, out, error);                                 \
+                         double *out, scl_error *error) { \
+    const scl_instance *loss = NULL; \
+    SCL_TRY(loss_of(part, &loss, error)); \
+    return scl_loss_call(loss, slot, count, first, y, out, error); \
   }
 
 PART_CALL(part_value, SCL_LOSS_SLOT_VALUE)

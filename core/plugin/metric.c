@@ -11,7 +11,7 @@ static const scl_metric *table_of(const scl_instance *metric) {
   return scl_instance_vtable(metric);
 }
 
-/* ------------------------------------------------------------ what is measured */
+/* ------------ what is measured */
 
 /* Rows and columns as the metric needs them. */
 static scl_status check_shape(const scl_instance *metric, const scl_judged *judged,
@@ -71,7 +71,7 @@ static scl_status check_numbers(const scl_instance *metric, const scl_judged *ju
                   scl_instance_name(metric), total);
 }
 
-/* ------------------------------------------------------------ the simple form */
+/* ------------ the simple form */
 
 scl_status scl_metric_row(const scl_instance *metric, const scl_judged *judged, double *out,
                           scl_error *error) {
@@ -144,7 +144,7 @@ static scl_status measure_rows(const scl_instance *metric, const scl_judged *jud
   return status;
 }
 
-/* ------------------------------------------------------------ any form */
+/* ------------ any form */
 
 scl_status scl_metric_measure(const scl_instance *metric, const scl_judged *judged, double *value,
                               double *standard_error, scl_error *error) {

@@ -19,7 +19,7 @@ static scl_status unsupported(const scl_instance *phi, const char *what, scl_err
                   scl_instance_name(phi), what);
 }
 
-/* ------------------------------------------------------------ shape */
+/* ------------ shape */
 
 /* The shape must fit the slots that the table has, and the limits of the interface. */
 static scl_status check_shape(const scl_instance *phi, const scl_shape *shape, scl_error *error) {
@@ -75,7 +75,7 @@ bool scl_shape_takes_tag(const scl_shape *shape, const char *tag) {
   return scl_word_place(shape->tags, tag == NULL ? "none" : tag) >= 0;
 }
 
-/* ------------------------------------------------------------ loops over blocks */
+/* ------------ loops over blocks */
 
 /* Numbers that are converted at a time: the arrays are on the stack and stay in the cache. */
 enum { CHUNK = 256 };
@@ -108,7 +108,7 @@ static void loop_rows(const scl_instance *phi, const scl_const_block *z, const s
   }
 }
 
-/* ------------------------------------------------------------ blocks that are converted */
+/* ------------ blocks that are converted */
 
 /* A function that calls a slot for a whole block; v is NULL except for smoothing. */
 typedef scl_status (*block_slot)(const scl_instance *phi, const scl_const_block *z,
@@ -145,7 +145,7 @@ static scl_status call_widened(block_slot slot, const scl_instance *phi, const s
   return status;
 }
 
-/* ------------------------------------------------------------ apply */
+/* ------------ apply */
 
 /* phi of a block whose dtype the nonlinearity takes: slot `apply`, or the loops. */
 static scl_status apply_block(const scl_instance *phi, const scl_const_block *z,
@@ -170,7 +170,7 @@ scl_status scl_nonlinearity_apply(const scl_instance *phi, const scl_const_block
   return call_widened(apply_block, phi, z, NULL, out, error);
 }
 
-/* ------------------------------------------------------------ smoothing, a chunk of a row at a
+/* ------------ smoothing, a chunk of a row at a
  * time
  *
  * The loops are called only with v > 0. For an entry without spread they get v = 1, and the
@@ -264,7 +264,7 @@ scl_status scl_nonlinearity_smooth(const scl_instance *phi, const scl_const_bloc
   return call_widened(smooth_block, phi, m, v, out, error);
 }
 
-/* ------------------------------------------------------------ facts */
+/* ------------ facts */
 
 scl_ability_facts scl_nonlinearity_facts(const scl_instance *phi) {
   const scl_ability_facts *ability = scl_instance_ability(phi, SCL_ABILITY_FACTS);
@@ -284,7 +284,7 @@ bool scl_nonlinearity_harmonic(const scl_instance *phi, double *amplitude) {
   return ability != NULL;
 }
 
-/* ------------------------------------------------------------ duals */
+/* ------------ duals */
 
 double scl_nonlinearity_dual(const scl_instance *phi, const scl_moments *m, scl_error *error) {
   const scl_ability_gaussian_dual *ability = scl_instance_ability(phi, SCL_ABILITY_GAUSSIAN_DUAL);
@@ -313,7 +313,7 @@ double scl_nonlinearity_threshold_dual(const scl_instance *phi, double distribut
   return scl_call_end(&call) ? value : NAN;
 }
 
-/* ------------------------------------------------------------ categories */
+/* ------------ categories */
 
 /* Whether the categories follow from the two values of phi (1: the high one), as the nonlinearity
  * declares no categories of its own. */

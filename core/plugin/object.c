@@ -84,7 +84,7 @@ scl_status scl_object_check(const char *real, bool by_name, scl_error *error) {
   return check_folder(real, by_name, error);
 }
 
-/* ------------------------------------------------------------ opening */
+/* ------------ opening */
 
 void scl_object_enter(scl_call *call, scl_component *unnamed, const char *real, const char *doing) {
   *unnamed = (scl_component){.path = real};
@@ -185,7 +185,7 @@ static scl_status find_plugins(scl_object *o, const char *real, scl_error *error
                   real, count);
 }
 
-/* ------------------------------------------------------------ the entry (plugin/entry.h) */
+/* ------------ the entry (plugin/entry.h) */
 
 /* Check the entry and call its slot init. `kept`: the path, which outlives the object. */
 static scl_status run_init(const scl_entry *entry, const char *kept, scl_error *error) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ words of the form "none|uniform" */
+/* ------------ words of the form "none|uniform" */
 
 int32_t scl_word_place(const char *words, const char *word) {
   const size_t length = strlen(word);
@@ -36,7 +36,7 @@ static bool is_width_word(const scl_option *option, const char *word) {
   return option->width != SCL_WIDTH_NONE && has_word(WIDTH_WORDS, word);
 }
 
-/* ------------------------------------------------------------ one value */
+/* ------------ one value */
 
 /* A double represents every whole number up to this one. */
 static const double MOST_WHOLE = 9007199254740992; /* 2^53 */
@@ -197,7 +197,7 @@ static scl_status set_default(scl_settings *settings, size_t i, scl_error *error
   return set_value(settings, i, &out, NULL, error);
 }
 
-/* ------------------------------------------------------------ all values */
+/* ------------ all values */
 
 /* The sentence for an unknown option: the nearest name, and all that there are. */
 static scl_status refuse_name(const char *title, const scl_option *options, size_t n_options,
@@ -381,7 +381,7 @@ scl_status scl_settings_copy(const scl_settings *from, scl_settings *out, scl_er
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ into an instance, and by role */
+/* ------------ into an instance, and by role */
 
 /* Write one value to its member at `to`, in the form that the option declares (scl_option.store).
  * An unset value is NaN, 0, false, -1 or NULL. */
@@ -453,7 +453,7 @@ void scl_settings_set_widths(scl_settings *settings, double gamma_scale, double 
   }
 }
 
-/* ------------------------------------------------------------ whether a declaration makes sense */
+/* ------------ whether a declaration makes sense */
 
 static const struct {
   uint32_t forms;

@@ -61,7 +61,7 @@ scl_status scl_part_fit(const scl_instance *solver, const scl_problem *of,
   return status;
 }
 
-/* ------------------------------------------------------------ scores */
+/* ------------ scores */
 
 static void decide_linear(const scl_part_model *m, const scl_const_block *rows, double *scores,
                           ptrdiff_t stride) {
@@ -91,7 +91,7 @@ scl_status scl_part_decide(const scl_instance *solver, const scl_part_model *mod
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ saving and loading */
+/* ------------ saving and loading */
 
 /* An archive whose names begin with a prefix, in front of the one that the outer solver got. */
 typedef struct prefixed {

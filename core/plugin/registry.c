@@ -35,7 +35,7 @@ static struct {
   entry *last;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ------------------------------------------------------------ what is loaded; the lock is held */
+/* ------------ what is loaded; the lock is held */
 
 /* The component of that kind and name in one entry, or NULL. */
 static const scl_component *component_of(const entry *e, scl_kind kind, const char *name) {
@@ -103,7 +103,7 @@ static void release_entry(entry *e) {
   SCL_RELEASE(e->components, e->path, e->digest, e);
 }
 
-/* ------------------------------------------------------------ loading; the lock is held */
+/* ------------ loading; the lock is held */
 
 /* Whether the file is in a folder of the built-in plugins. */
 static bool is_builtin(const char *real) { return scl_folders_origin(real) == SCL_ORIGIN_BUILTIN; }
@@ -352,7 +352,7 @@ scl_status scl_registry_load_compiled(const char *path, scl_component_visit visi
   return load_file(path, SCL_ORIGIN_COMPILED, visit, context, error);
 }
 
-/* ------------------------------------------------------------ what scripts define */
+/* ------------ what scripts define */
 
 scl_status scl_registry_define(const scl_plugin *plugin, const char *place, const char *digest,
                                scl_error *error) {
@@ -373,7 +373,7 @@ scl_status scl_registry_define(const scl_plugin *plugin, const char *place, cons
   return status;
 }
 
-/* ------------------------------------------------------------ what there is */
+/* ------------ what there is */
 
 /* A component that could be asked for, by name and path: it need not be loaded. */
 typedef struct known {

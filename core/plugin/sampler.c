@@ -21,7 +21,7 @@ static scl_status unsupported(const scl_instance *sampler, const char *what, scl
                   scl_instance_name(sampler), what);
 }
 
-/* ------------------------------------------------------------ the bias: SCL_OPTION_BIAS */
+/* ------------ the bias: SCL_OPTION_BIAS */
 
 /* Places of the words in "none|uniform|gaussian", and the stream of the biases after that of the
  * parameters: adding a bias does not change the parameters. */
@@ -93,7 +93,7 @@ static void draw_bias(const scl_law *law, const scl_draw *draw, const scl_parame
   }
 }
 
-/* ------------------------------------------------------------ layout and draw */
+/* ------------ layout and draw */
 
 /* The layout that the parameter space implies, which slot `layout` may change. */
 scl_status scl_sampler_layout(const scl_instance *sampler, size_t dim, size_t count,
@@ -202,7 +202,7 @@ scl_status scl_sampler_make(const scl_instance *sampler, size_t count, const dou
   return scl_call_leave(&call, SCL_STATUS_OK);
 }
 
-/* ------------------------------------------------------------ law and characteristic function */
+/* ------------ law and characteristic function */
 
 bool scl_sampler_has_law(const scl_instance *sampler) {
   return table_of(sampler)->moments != NULL || scl_instance_has(sampler, SCL_ABILITY_LAW);
@@ -350,7 +350,7 @@ scl_status scl_sampler_characteristic(const scl_instance *sampler, const scl_dra
   return check_values(sampler, "characteristic function", rows, out, error);
 }
 
-/* ------------------------------------------------------------ the other abilities */
+/* ------------ the other abilities */
 
 double scl_sampler_distribution(const scl_instance *sampler, const scl_draw *draw, size_t column,
                                 double x, scl_error *error) {

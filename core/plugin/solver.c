@@ -12,7 +12,7 @@ static const scl_solver *table_of(const scl_instance *solver) {
   return scl_instance_vtable(solver);
 }
 
-/* ------------------------------------------------------------ what it says of itself */
+/* ------------ what it says of itself */
 
 bool scl_solver_takes(const scl_instance *solver, scl_dtype dtype) {
   return scl_takes(table_of(solver)->dtypes, dtype);
@@ -67,7 +67,7 @@ bool scl_solver_path_sparse_only(const scl_instance *solver) {
   return ability != NULL && ability->sparse_only != 0;
 }
 
-/* ------------------------------------------------------------ solving */
+/* ------------ solving */
 
 /* Check the numbers that a solution reports about the solve: not negative, and a residual that fits
  * the outcome. NaN means that the solver does not report the number, except for the jitter, which
@@ -184,7 +184,7 @@ scl_status scl_solver_solve(const scl_instance *solver, const scl_problem *probl
   return status;
 }
 
-/* ------------------------------------------------------------ models */
+/* ------------ models */
 
 /* The table of a solver whose result is a model of its own; NULL for others. */
 static const scl_ability_model *model_of(const scl_instance *solver) {
@@ -308,7 +308,7 @@ void scl_solver_destroy_model(const scl_instance *solver, void *model) {
   (void)scl_call_end(&call);
 }
 
-/* ------------------------------------------------------------ loss */
+/* ------------ loss */
 
 double scl_solver_loss(const scl_instance *solver, size_t c, const double *f, const double *y,
                        scl_error *error) {
@@ -394,7 +394,7 @@ bool scl_solver_gives_means(const scl_instance *solver) {
   return scl_solver_means(solver, 1, &score, &mean, &said, NULL) == SCL_STATUS_OK && said;
 }
 
-/* ------------------------------------------------------------ cost */
+/* ------------ cost */
 
 /* A number of a cost that is negative or not finite becomes 0. */
 static void clean_cost(scl_cost *cost) {
@@ -420,7 +420,7 @@ bool scl_solver_cost(const scl_instance *solver, const scl_problem *problem, con
   return true;
 }
 
-/* ------------------------------------------------------------ objective */
+/* ------------ objective */
 
 scl_status scl_solver_objective(const scl_instance *solver, const scl_problem *problem,
                                 const double *coefficients, const double *intercept, double *value,

@@ -39,7 +39,7 @@ static void list_change(report *r, const char *what) {
   r->used = scl_append(r->text, r->size, r->used, what);
 }
 
-/* ------------------------------------------------------------ notes */
+/* ------------ notes */
 
 /* The mask of new files. umask() reads it only by setting it, which other threads would see; the
  * kernel's file does not. 0 if it cannot be read. */
@@ -100,7 +100,7 @@ scl_status scl_surroundings_note(scl_surroundings **out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ restoring */
+/* ------------ restoring */
 
 /* Each of the four functions below restores one part of the state, and lists it if it had
  * changed. */

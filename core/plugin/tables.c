@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A slot of a table, by name and place; and the sizes of a table. */
-#define SLOT(type, member)                                                                         \
+#define SLOT(type, member) \
   { #member, offsetof(type, member) }
 #define TABLE(type, bytes) .least = bytes, .size = sizeof(type)
 

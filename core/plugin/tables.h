@@ -33,7 +33,7 @@ scl_status scl_table_check(const scl_table_rule *rule, const void *table, scl_er
 /* Check a table that a plugin made for a call of the host: SCL_STATUS_INTERNAL if it is NULL,
  * shorter than `least`, or of another interface. */
 scl_status scl_table_expect(const void *table, const char *type, size_t least, scl_error *error);
-#define SCL_TABLE_EXPECT(table, type, least, error)                                                \
+#define SCL_TABLE_EXPECT(table, type, least, error) \
   SCL_TRY(scl_table_expect((table), #type, (least), (error)))
 
 /* A table at this host's size: the table itself if it is long enough, otherwise a copy in `room`

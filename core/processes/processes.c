@@ -66,7 +66,7 @@ void scl_processes_part(size_t rank, size_t count, size_t *first, size_t *end) {
   *end = q * (rank + 1) + r * (rank + 1) / all.count;
 }
 
-/* ------------------------------------------------------------ exchanges */
+/* ------------ exchanges */
 
 static double now(void) {
   struct timespec t;
@@ -103,7 +103,7 @@ scl_status scl_processes_broadcast(size_t rank, void *bytes, size_t size, scl_er
                 (double)size, error);
 }
 
-/* ------------------------------------------------------------ meetings */
+/* ------------ meetings */
 
 /* A number of 62 bits from the text and the count of meetings (FNV-1a). */
 static int64_t print_of(const char *text) {
@@ -198,7 +198,7 @@ scl_status scl_processes_meet(scl_status mine, scl_error *error, const char *for
   return meet(&own, error);
 }
 
-/* ------------------------------------------------------------ joining and leaving */
+/* ------------ joining and leaving */
 
 /* The names of all machines, and what must be the same on them. */
 static scl_status introduce(scl_error *error) {

@@ -62,7 +62,7 @@ static bool is_open(void) {
   return log_file.file > 0;
 }
 
-/* ------------------------------------------------------------ one line */
+/* ------------ one line */
 
 /* Add a number if it is known: JSON has no NaN or infinity. */
 static void add_number(cJSON *object, const char *name, double value) {

@@ -50,7 +50,7 @@ double scl_progress_loss(const scl_level *levels, size_t count) {
   return NAN;
 }
 
-/* ------------------------------------------------------------ one line of text */
+/* ------------ one line of text */
 
 /* A line that is being put together; `used` bytes without the terminating zero. */
 typedef struct line {
@@ -151,7 +151,7 @@ static void cut_to_columns(line *l, size_t columns) {
   l->text[l->used = at] = 0;
 }
 
-/* ------------------------------------------------------------ where it goes */
+/* ------------ where it goes */
 
 /* SCULLERY_PROGRESS: seconds between plain lines. 0: nothing is shown; so it is if JSON lines go to
  * standard error. */

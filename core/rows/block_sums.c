@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ making */
+/* ------------ making */
 
 /* A copy of `count` numbers; from NULL: of `value`. */
 static void copy_or_fill(double *to, const double *from, size_t count, double value) {
@@ -42,7 +42,7 @@ scl_status scl_block_sums_first_units(const scl_whole_sums *sums, size_t many, s
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ joining */
+/* ------------ joining */
 
 static bool same_numbers(const double *a, const double *b, size_t count) {
   for (size_t j = 0; j < count; j++)
@@ -75,7 +75,7 @@ scl_status scl_block_sums_make_room(scl_whole_sums *into, scl_whole_sums *from, 
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ adding blocks */
+/* ------------ adding blocks */
 
 scl_status scl_block_sums_add(scl_whole_sums *sums, const scl_block_rows *rows, scl_error *error) {
   const size_t d = sums->features;
@@ -104,7 +104,7 @@ scl_status scl_block_sums_add_right(scl_whole_sums *sums, size_t group, const do
   return status;
 }
 
-/* ------------------------------------------------------------ units */
+/* ------------ units */
 
 /* A power of two near the root of the mean of the first weights that are not 0. */
 static double weight_factor(const double *weights, size_t rows) {

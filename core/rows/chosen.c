@@ -4,7 +4,7 @@
 #include "base/random.h"
 #include <string.h>
 
-/* ------------------------------------------------------------ as a source */
+/* ------------ as a source */
 
 /* Row i of a matrix as a matrix of one row, without a reference. */
 static scl_matrix row_of(scl_matrix *m, size_t i) {
@@ -85,7 +85,7 @@ scl_beginning scl_source_begin(scl_source *from, size_t count) {
   return out;
 }
 
-/* ------------------------------------------------------------ staged */
+/* ------------ staged */
 
 typedef struct picking {
   const size_t *places;
@@ -173,7 +173,7 @@ scl_status scl_flow_pick_csr(const scl_flow *flow, const size_t *places, size_t 
   return status;
 }
 
-/* ------------------------------------------------------------ a sample */
+/* ------------ a sample */
 
 enum { FIRST_ROWS = 2048 }; /* of a stream: the rows that a sample is drawn from */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ hashes of rows */
+/* ------------ hashes of rows */
 
 /* The finaliser of SplitMix64 (Steele, Lea and Flood 2014), which spreads each bit over all
  * others. */
@@ -61,7 +61,7 @@ static scl_status hash_rows(void *context, const scl_flow_block *block, scl_erro
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the smallest distinct hashes */
+/* ------------ the smallest distinct hashes */
 
 static int ascending(const void *a, const void *b) {
   const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -102,7 +102,7 @@ static void gather_weights(const uint64_t *hash, const double *weights, size_t n
   }
 }
 
-/* ------------------------------------------------------------ the rows */
+/* ------------ the rows */
 
 typedef struct place_of {
   size_t place, order; /* in the source; in the list of hashes */

@@ -14,7 +14,7 @@
 #include "rows/reduce.h"
 #include <string.h>
 
-/* ------------------------------------------------------------ statistics of columns, and stages */
+/* ------------ statistics of columns, and stages */
 
 /* Slots of scl_reduction for column moments; context: the number of columns. */
 static scl_status open_moments(void *context, void **part, scl_error *error) {
@@ -114,7 +114,7 @@ scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *con
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ cells: a dictionary is the sum of
+/* ------------ cells: a dictionary is the sum of
  * what its rows bring, in their order */
 
 static scl_status open_cells(void *context, void **part, scl_error *error) {
@@ -162,7 +162,7 @@ scl_status scl_flow_learn_cells(const scl_flow *flow, scl_map *map, scl_error *e
   return scl_map_settle(map, part, error);
 }
 
-/* ------------------------------------------------------------ units of whole-number features */
+/* ------------ units of whole-number features */
 
 /* Rows that the range of features is learnt from; rows whose features are made at a time. */
 enum { GRID_ROWS = 2048, GRID_CHUNK = 64 };
@@ -216,7 +216,7 @@ scl_status scl_flow_learn_grid(const scl_flow *flow, scl_map *map, scl_error *er
   return status;
 }
 
-/* ------------------------------------------------------------ plugins that learn */
+/* ------------ plugins that learn */
 
 /* The plugin gets a pointer to `learning`, which is the first member; lesson_of casts it back. */
 typedef struct lesson_context {
@@ -397,7 +397,7 @@ scl_status scl_flow_learn_state(const scl_flow *flow, const scl_lesson *lesson, 
   return status;
 }
 
-/* ------------------------------------------------------------ row stages */
+/* ------------ row stages */
 
 /* The stage gets a pointer to `fitting`, which is the first member. */
 typedef struct stage_lesson {

@@ -101,7 +101,7 @@ static size_t choose_rows(const scl_flow *flow, bool features) {
   return flow->at_once ? all : scl_min(fitting_rows(flow, features), all);
 }
 
-/* ------------------------------------------------------------ the buffers of one walk */
+/* ------------ the buffers of one walk */
 
 /* Numbers that a dense row needs at most, since stages from `kept` on work in place. */
 static size_t widest_row(const scl_flow *flow, size_t kept) {
@@ -225,7 +225,7 @@ static scl_status fill_block(walk *w, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ features */
+/* ------------ features */
 
 /* Rows of features from which pilot means are subtracted. */
 typedef struct subtracting {
@@ -418,7 +418,7 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
   return status;
 }
 
-/* ------------------------------------------------------------ sparse features, bits, whole
+/* ------------ sparse features, bits, whole
  * numbers */
 
 const void *scl_flow_whole_row(const scl_flow *flow, const scl_flow_block *block, size_t i) {

@@ -24,7 +24,7 @@ bool scl_flow_is_sparse(const scl_flow *flow) {
 
 static size_t tasks_of(size_t rows) { return (rows + TASK_ROWS - 1) / TASK_ROWS; }
 
-/* ------------------------------------------------------------ checking */
+/* ------------ checking */
 
 /* Task: check that the numbers of some rows, as read, and of their targets are finite. */
 static scl_status check_rows(void *context, size_t index, scl_error *error) {
@@ -45,7 +45,7 @@ static scl_status check_rows(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ one stage */
+/* ------------ one stage */
 
 /* A stage applied to the rows of `in`. Each task writes where the numbers of its rows were, and
  * its row starts, from 0, to `starts`, one number more than rows for each task. */
@@ -122,7 +122,7 @@ static scl_status stage_block(scl_flow_pass *w, size_t s, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ in the form of the walk */
+/* ------------ in the form of the walk */
 
 /* Convert the rows, which are in order of the source, to the flow's dtype. SCL_STATUS_BAD_DATA:
  * float32 cannot hold a number. */
@@ -213,7 +213,7 @@ scl_status scl_pass_fill_csr(scl_flow_pass *w, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ features */
+/* ------------ features */
 
 scl_status scl_pass_map_csr(scl_flow_pass *w, size_t at, size_t count, scl_error *error) {
   const scl_flow *flow = w->flow;
@@ -240,7 +240,7 @@ scl_status scl_flow_apply_map(const scl_flow *flow, const scl_map *map, const sc
   return scl_map_apply_csr(map, &rows, phi, phi_stride, error);
 }
 
-/* ------------------------------------------------------------ visits of dense parts */
+/* ------------ visits of dense parts */
 
 /* Rows from .. from+count-1 of the block, filled. Rows without groups are in the order of the
  * source, so that a part is a block of its own. */

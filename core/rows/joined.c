@@ -10,7 +10,7 @@ bool scl_flow_divides(const scl_flow *flow) {
   return scl_processes_divide() && flow->prints == NULL && flow->checkpoint == NULL;
 }
 
-/* ------------------------------------------------------------ parts of the rows */
+/* ------------ parts of the rows */
 
 void scl_flow_part_rows(const scl_flow *flow, size_t unit, size_t rank, size_t *first,
                         size_t *end) {
@@ -29,7 +29,7 @@ scl_flow scl_flow_part(const scl_flow *flow, size_t unit) {
   return part;
 }
 
-/* ------------------------------------------------------------ exact sums */
+/* ------------ exact sums */
 
 /* The places of each sum, -low and high, so that their maxima over the processes cover all. */
 typedef struct span {
@@ -105,7 +105,7 @@ scl_status scl_exact_join(scl_exact *const *sums, size_t count, scl_status mine,
   return status;
 }
 
-/* ------------------------------------------------------------ matrices */
+/* ------------ matrices */
 
 enum { PIECE = 1 << 16 }; /* numbers of 128 bits that are exchanged at a time */
 
@@ -211,7 +211,7 @@ scl_status scl_whole_sums_join(scl_whole_sums *sums, scl_status mine, const char
   return status;
 }
 
-/* ------------------------------------------------------------ reductions */
+/* ------------ reductions */
 
 /* Exchange node i of process r: its place, and the bytes of its part, which others open. */
 static scl_status exchange_node(scl_reducer *from, scl_reducer *all, size_t r, size_t i,

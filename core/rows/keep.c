@@ -79,7 +79,7 @@ void scl_keep_destroy(scl_keep *keep) {
   SCL_RELEASE(keep->index, keep->low, keep);
 }
 
-/* ------------------------------------------------------------ copying, rows on the pool's
+/* ------------ copying, rows on the pool's
  * threads */
 
 typedef struct copying {
@@ -228,7 +228,7 @@ scl_status scl_keep_walk(const scl_keep *keep, scl_flow_visit visit, void *conte
   return status;
 }
 
-/* ------------------------------------------------------------ single rows */
+/* ------------ single rows */
 
 bool scl_keep_index(scl_keep *keep) {
   if (keep->index != NULL) return true;

@@ -55,7 +55,7 @@ void scl_level_tables_close(scl_level_tables *tables) {
   *tables = (scl_level_tables){0};
 }
 
-/* ------------------------------------------------------------ the levels of a block */
+/* ------------ the levels of a block */
 
 /* Make all columns wide: no column has a table. */
 static scl_status widen_all(scl_levels *levels, scl_error *error) {
@@ -127,7 +127,7 @@ scl_status scl_level_rows_find(scl_level_rows *r, const scl_flow_block *block, s
   return status;
 }
 
-/* ------------------------------------------------------------ f of a column */
+/* ------------ f of a column */
 
 /* Numbers between two rows of a table, and of coefficients of a feature: k rounded up to whole
  * groups of LANES. */
@@ -220,7 +220,7 @@ static scl_status tabulate(const scl_level_rows *r, scl_level_tables *t, const d
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ products */
+/* ------------ products */
 
 typedef struct multiplying {
   const scl_level_rows *rows;

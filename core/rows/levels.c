@@ -13,7 +13,7 @@ enum { CHUNK_ROWS = 64 };
  * more than it saves. */
 enum { TABLE_NUMBERS = 1 << 20 };
 
-/* ------------------------------------------------------------ making */
+/* ------------ making */
 
 /* List the columns that features read, and the features of each (counting sort by column). Leaves
  * column[].levels equal to the number of features, which the caller resets. start: dim + 1 numbers
@@ -81,7 +81,7 @@ void scl_levels_destroy(scl_levels *levels) {
               levels->wide, levels->table, levels);
 }
 
-/* ------------------------------------------------------------ looking up */
+/* ------------ looking up */
 
 /* The rank of a value among the levels of a column in ascending order, also if it is not a
  * level. */
@@ -139,7 +139,7 @@ void scl_levels_learn(scl_levels *levels, const void *x, ptrdiff_t x_stride, siz
   }
 }
 
-/* ------------------------------------------------------------ places in z */
+/* ------------ places in z */
 
 scl_status scl_levels_widen(scl_levels *levels, scl_error *error) {
   scl_map_release_some(levels->some);
@@ -223,7 +223,7 @@ scl_status scl_levels_place(scl_levels *levels, const void *row, scl_error *erro
   return fill_table(levels, most, row, error);
 }
 
-/* ------------------------------------------------------------ coding */
+/* ------------ coding */
 
 typedef struct coding {
   const scl_levels *levels;
@@ -324,7 +324,7 @@ scl_status scl_levels_code(const scl_levels *levels, const void *x, ptrdiff_t x_
   return levels->pilot == NULL ? SCL_STATUS_OK : subtract_wide(&job, error);
 }
 
-/* ------------------------------------------------------------ finding */
+/* ------------ finding */
 
 typedef struct finding {
   const scl_levels *levels;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ the order */
+/* ------------ the order */
 
 typedef struct printed_row {
   uint64_t print;
@@ -67,7 +67,7 @@ scl_status scl_flow_order(const scl_flow *flow, size_t **out, scl_error *error) 
   return status;
 }
 
-/* ------------------------------------------------------------ rows that come in their own order */
+/* ------------ rows that come in their own order */
 
 typedef struct placed_row {
   size_t place, row; /* in the source, and in the window */
@@ -156,7 +156,7 @@ static scl_status open_window(const scl_ordering *ordering, window *w, scl_error
              : scl_fail_memory(error, most * row, "an order of rows");
 }
 
-/* ------------------------------------------------------------ the flow */
+/* ------------ the flow */
 
 struct scl_ordered {
   scl_chosen chosen; /* of rows that can be read anywhere, */

@@ -102,7 +102,7 @@ static double *close_sums(column_sums *s) {
   return means;
 }
 
-/* ------------------------------------------------------------ one walk over the first rows */
+/* ------------ one walk over the first rows */
 
 typedef struct learning {
   const scl_flow *flow; /* of the rows, without the map */
@@ -152,7 +152,7 @@ static scl_status walk_first(learning *l, scl_flow *flow, scl_error *error) {
   return scl_flow_walk(flow, false, learn_block, l, error);
 }
 
-/* ------------------------------------------------------------ what is learnt */
+/* ------------ what is learnt */
 
 /* The root mean square of a column less `pilot`. */
 static double size_of(const column_sums *s, size_t j, double pilot) {

@@ -48,7 +48,7 @@ typedef struct rounds {
   double *square;                  /* d */
 } rounds;
 
-/* ------------------------------------------------------------ one ridge regression */
+/* ------------ one ridge regression */
 
 /* Draw the parameters w of a round from the normal law. In an additive model each reads one
  * column. */
@@ -162,7 +162,7 @@ static scl_status regress(rounds *r, const double *scale, double width, double l
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ rounds */
+/* ------------ rounds */
 
 /* square_j = the weighted mean over training rows of (df/dx_j)^2, summed over targets, for the fit
  * f with coefficients `best` on the features of the last make_features:
@@ -283,7 +283,7 @@ static scl_status screen_columns(rounds *r, double least, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ rows */
+/* ------------ rows */
 
 /* (numbers - mean) / deviation of each column, by the weighted rows that are learnt from; a
  * constant column becomes 0. */

@@ -51,7 +51,7 @@ scl_status scl_source_matrix(const scl_matrix *x, const scl_matrix *y, scl_sourc
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ sparse rows in memory */
+/* ------------ sparse rows in memory */
 
 typedef struct csr_source {
   scl_source base;
@@ -100,7 +100,7 @@ scl_status scl_source_csr(const scl_csr *x, const scl_matrix *y, scl_source **ou
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ some columns of another */
+/* ------------ some columns of another */
 
 typedef struct columns_source {
   scl_source base;
@@ -169,7 +169,7 @@ scl_status scl_source_columns(scl_source *from, const size_t *places, size_t cou
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ rows that are not there */
+/* ------------ rows that are not there */
 
 static scl_status read_absent(scl_source *source, size_t first, size_t count, scl_matrix *x,
                               scl_matrix *y, scl_error *error) {
@@ -194,7 +194,7 @@ scl_status scl_source_absent(size_t rows, size_t cols, size_t targets, scl_sourc
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ rows that come in order */
+/* ------------ rows that come in order */
 
 static void release_block(scl_source *source) {
   scl_matrix_release(&source->x);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ parts */
+/* ------------ parts */
 
 /* Exact sums keep all in `whole`; others have a right side and sums for each group, and a moment
  * unless it is counted. */
@@ -121,7 +121,7 @@ scl_reduction scl_sums_reduction(scl_sums *like) {
   return (scl_reduction){like, bytes, open_part, merge_parts, close_part, NULL};
 }
 
-/* ------------------------------------------------------------ targets */
+/* ------------ targets */
 
 void scl_sums_add_targets(scl_sums *sums, const scl_flow_block *block, size_t group, size_t start,
                           size_t end) {
@@ -153,7 +153,7 @@ scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *erro
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ totals */
+/* ------------ totals */
 
 /* Centre the products and squares about the weighted means, with n the total weight:
  *
@@ -203,7 +203,7 @@ void scl_sums_total(const scl_sums *sums, long without, bool centre, scl_totals 
   if (centre) centre_totals(d, c, out);
 }
 
-/* ------------------------------------------------------------ fewer parameters */
+/* ------------ fewer parameters */
 
 typedef struct fewer {
   const scl_symmetric *from;

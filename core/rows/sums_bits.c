@@ -42,7 +42,7 @@ static bool bits_claims(const scl_flow *flow) {
   return scl_flow_has_bits(flow) && scl_weights_are_few(flow);
 }
 
-/* ------------------------------------------------------------ counting */
+/* ------------ counting */
 
 /* Count the rows that wait in a group, of all weights at once, into its matrix of counts.
  * Afterwards none wait. */
@@ -129,7 +129,7 @@ static scl_status bits_add(scl_summing *s, const scl_flow_block *block, scl_sums
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ from counts to sums */
+/* ------------ from counts to sums */
 
 /* What the affine map from counts to sums needs, for one group. */
 typedef struct scaling {
@@ -190,7 +190,7 @@ static scl_status scale_group(const counting *c, size_t group, scl_error *error)
   return status;
 }
 
-/* ------------------------------------------------------------ one walk */
+/* ------------ one walk */
 
 /* Rows that one weight of one group can gather: as many as GATHERED_BYTES allow, within the
  * bounds. */

@@ -8,7 +8,7 @@
 #include "rows/ways.h"
 #include <math.h>
 
-/* ------------------------------------------------------------ Phi'[Y 1] of one block, by strips of
+/* ------------ Phi'[Y 1] of one block, by strips of
  * features */
 
 enum { STRIP = 256 };
@@ -44,7 +44,7 @@ static void correlate_strip(void *context, size_t index) {
     right[i] += (double)part[i];
 }
 
-/* ------------------------------------------------------------ Phi'Phi */
+/* ------------ Phi'Phi */
 
 /* Packed rows times the square roots of their weights. */
 typedef struct rooting {
@@ -149,7 +149,7 @@ static scl_status add_block_right(scl_sums *sums, const scl_flow *flow, const sc
   return status;
 }
 
-/* ------------------------------------------------------------ rows */
+/* ------------ rows */
 
 /* scl_sums_dense_rows for rows of bits: change them into floating-point features first. */
 static scl_status add_spread(scl_sums *sums, const scl_flow *flow, const scl_flow_block *block,

@@ -55,7 +55,7 @@ static void levels_close(scl_summing *s) {
   SCL_RELEASE(sums->z, sums);
 }
 
-/* ------------------------------------------------------------ room for codes */
+/* ------------ room for codes */
 
 /* A rectangle of a larger matrix, for scl_symmetric_fill: `from` in its leading rows and
  * columns. */
@@ -103,7 +103,7 @@ static scl_status make_room(level_sums *s, const scl_sums *part, scl_error *erro
   return s->z != NULL ? status : scl_fail_memory(error, rows * room * size, "codes of rows");
 }
 
-/* ------------------------------------------------------------ from codes to features */
+/* ------------ from codes to features */
 
 typedef struct expansion {
   const scl_levels *levels;
@@ -306,7 +306,7 @@ static scl_status levels_finish(scl_summing *summing, scl_sums **sums, scl_error
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ adding rows */
+/* ------------ adding rows */
 
 /* Take in the new levels of a block: give them places in z, widen columns of too many levels, or
  * stop coding where it no longer pays. Sums by the old places are moved to `part` before places

@@ -28,7 +28,7 @@ typedef struct accumulating {
   scl_whole_sums *before;     /* the sums of the first rows, from the checkpoint; NULL: none */
 } accumulating;
 
-/* ------------------------------------------------------------ checkpoints
+/* ------------ checkpoints
  *
  * Exact sums do not depend on the order of their additions. So the sums of all parts so far can be
  * stored after any block, and be added at the end of a walk that begins at the next one. */
@@ -73,7 +73,7 @@ static void store_so_far(accumulating *a, size_t next) {
   if (all != NULL) scl_whole_sums_destroy(all);
 }
 
-/* ------------------------------------------------------------ the walk */
+/* ------------ the walk */
 
 /* Add a block to the part of its leaf. */
 static scl_status sum_block(accumulating *a, const scl_flow_block *block, scl_error *error) {
@@ -118,7 +118,7 @@ static scl_status walk_and_sum(accumulating *a, scl_sums **out, scl_error *error
   return status;
 }
 
-/* ------------------------------------------------------------ several processes */
+/* ------------ several processes */
 
 /* Add the sums of all processes. */
 static scl_status join_sums(const scl_summing *s, scl_sums *sums, scl_status mine,
@@ -169,7 +169,7 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
   return status;
 }
 
-/* ------------------------------------------------------------ sizes */
+/* ------------ sizes */
 
 /* Exact sums (algebra/exact.h) take about EXACT_PLACES numbers for each of theirs. */
 enum { EXACT_PLACES = 8 };

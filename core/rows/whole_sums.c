@@ -16,7 +16,7 @@ enum { WEIGHT_SHIFT = SCL_WEIGHT_SHIFT, LEAST_FACTOR = -WEIGHT_SHIFT / 2, MOST_F
 /* Totals of 64 bits hold v v' of this sum of weights, |v| <= 2047, below 2^62. */
 static const double MOST_WEIGHT = 0x1p40;
 
-/* ------------------------------------------------------------ making and merging */
+/* ------------ making and merging */
 
 void scl_whole_sums_destroy(scl_whole_sums *sums) {
   if (sums == NULL) return;
@@ -122,7 +122,7 @@ scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ runs of rows with one factor */
+/* ------------ runs of rows with one factor */
 
 /* Rows of v that represent v 2^exponent, with the targets and the constant of each row in `columns`
  * (rows x (c + 1)). */
@@ -184,7 +184,7 @@ static scl_status add_run(scl_whole_sums *sums, const run *r, bool moments, scl_
                               r->rows.rows, (unsigned)((int)sums->shift + 2 * r->exponent), error);
 }
 
-/* ------------------------------------------------------------ rows of weight 1, and bits */
+/* ------------ rows of weight 1, and bits */
 
 /* columns (rows x (c + 1)) = the targets of the rows, and 1. */
 static void fill_columns(const scl_whole_rows *rows, size_t c, double *columns) {
@@ -254,7 +254,7 @@ static scl_status add_bits(scl_whole_sums *sums, const scl_whole_rows *rows, dou
   return scl_exact_add_one(sums->own[rows->group], 2 * sums->targets, weight, 0, error);
 }
 
-/* ------------------------------------------------------------ weighted rows of whole numbers */
+/* ------------ weighted rows of whole numbers */
 
 /* Rows that are gathered because they have the same factor 2^exponent. */
 typedef struct gathering {
@@ -411,7 +411,7 @@ double scl_whole_sums_weight(const scl_whole_sums *sums) {
   return weight;
 }
 
-/* ------------------------------------------------------------ totals */
+/* ------------ totals */
 
 scl_status scl_whole_features_open(const scl_map *map, scl_whole_features *out, double **memory,
                                    scl_error *error) {

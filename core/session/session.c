@@ -31,7 +31,7 @@ struct scl_pipeline {
   scl_pipeline *next;
 };
 
-/* ------------------------------------------------------------ turns */
+/* ------------ turns */
 
 static struct {
   pthread_mutex_t turn;  /* checks for errors: a call within a call is refused */
@@ -117,7 +117,7 @@ static void look(lua_State *L, lua_Debug *where) {
   if (scl_interrupted()) (void)luaL_error(L, "interrupted!");
 }
 
-/* ------------------------------------------------------------ calls */
+/* ------------ calls */
 
 /* What a call is given and gives. Lua values of it are on the stack of the session only while it
  * runs. */
@@ -205,7 +205,7 @@ static scl_status run(request *r, lua_CFunction body, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ listeners */
+/* ------------ listeners */
 
 /* The progress function of a call: the session is upvalue 1. */
 static int report(lua_State *L) {
@@ -262,7 +262,7 @@ scl_status scl_session_listen(scl_session *session, const scl_listener *listener
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ opening */
+/* ------------ opening */
 
 /* Where the Lua files are: in a build tree below the folder of the library, else as installed. */
 static void set_path(lua_State *L) {
@@ -336,7 +336,7 @@ void scl_session_close(scl_session *session) {
 
 void scl_free(void *memory) { scl_release(memory); }
 
-/* ------------------------------------------------------------ fitting */
+/* ------------ fitting */
 
 static int fit(lua_State *L) {
   request *r = lua_touserdata(L, 1);
@@ -391,7 +391,7 @@ scl_status scl_session_help(scl_session *session, const char *topic, char **text
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ fitted pipelines */
+/* ------------ fitted pipelines */
 
 static int load(lua_State *L) {
   request *r = lua_touserdata(L, 1);

@@ -21,7 +21,7 @@ int32_t scl_text_encoder_column(const scl_text_encoder *encoder, const char *ter
   return (int32_t)(((hash ^ sign) - sign) & (((uint32_t)1 << encoder->bits) - 1));
 }
 
-/* ---------------------------------------------------------------- sorting columns */
+/* ------------ sorting columns */
 
 static void insertion_sort(uint32_t *keys, size_t count) {
   for (size_t i = 1; i < count; i++) {
@@ -63,7 +63,7 @@ static uint32_t *sort_keys(uint32_t *keys, uint32_t *room, size_t count, size_t 
   return keys;
 }
 
-/* ---------------------------------------------------------------- rows */
+/* ------------ rows */
 
 typedef struct encoding_part {
   size_t first, count; /* texts */
@@ -174,7 +174,7 @@ static scl_status encode_part(void *context, size_t number, scl_error *error) {
   return status;
 }
 
-/* ---------------------------------------------------------------- all rows */
+/* ------------ all rows */
 
 /* Cut the texts into parts of at least PART bytes, but for the last. */
 static scl_status cut(encoding *job, scl_error *error) {

@@ -50,7 +50,7 @@ bool scl_is_white(uint32_t code) {
          code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
 }
 
-/* ---------------------------------------------------------------- UTF-8 */
+/* ------------ UTF-8 */
 
 static bool continues(unsigned char byte) { return (byte & 0xC0) == 0x80; }
 

@@ -52,7 +52,7 @@ void scl_terms_release(scl_terms *terms) {
   memset(terms, 0, sizeof *terms);
 }
 
-/* ---------------------------------------------------------------- words */
+/* ------------ words */
 
 /* What is written for an ASCII byte of a word; 0: it separates words; beyond ASCII: OTHER. */
 enum { OTHER = 1 };
@@ -105,7 +105,7 @@ static scl_status read_words(scl_terms *terms, const scl_text_form *form, const 
   return letters >= least ? add_unit(terms, start, at, error) : SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- characters */
+/* ------------ characters */
 
 static scl_status read_characters(scl_terms *terms, const scl_text_form *form,
                                   const unsigned char *in, size_t length, scl_error *error) {
@@ -134,7 +134,7 @@ scl_status scl_terms_read(scl_terms *terms, const scl_text_form *form, const cha
                                                            length, error);
 }
 
-/* ---------------------------------------------------------------- hash */
+/* ------------ hash */
 
 static inline uint32_t rotate(uint32_t x, int by) { return x << by | x >> (32 - by); }
 static inline uint32_t mix(uint32_t k) { return rotate(k * 0xcc9e2d51u, 15) * 0x1b873593u; }

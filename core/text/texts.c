@@ -35,7 +35,7 @@ size_t scl_texts_bytes(const scl_texts *texts) {
   return texts->count == 0 ? 0 : (size_t)(texts->offsets[texts->count] - texts->offsets[0]);
 }
 
-/* ---------------------------------------------------------------- collecting */
+/* ------------ collecting */
 
 static scl_status no_room(size_t bytes, scl_error *error) {
   return scl_fail_memory(error, bytes, "texts");
@@ -116,7 +116,7 @@ scl_status scl_texts_finish(scl_texts_builder *builder, scl_texts *out, scl_erro
   return status;
 }
 
-/* ---------------------------------------------------------------- copies */
+/* ------------ copies */
 
 /* Room for `count` texts of `bytes` bytes in all. */
 static scl_status create(size_t count, size_t bytes, int64_t **offsets, char **room,

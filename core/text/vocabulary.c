@@ -17,7 +17,7 @@ static scl_status too_large(size_t bytes, scl_error *error) {
   return scl_fail_memory(error, bytes, "a vocabulary");
 }
 
-/* ---------------------------------------------------------------- finding */
+/* ------------ finding */
 
 /* The slot of a term, or the free one where it belongs. */
 static size_t slot_of(const scl_vocabulary *v, const char *term, size_t length) {
@@ -64,7 +64,7 @@ void scl_vocabulary_release(scl_vocabulary *v) {
   memset(v, 0, sizeof *v);
 }
 
-/* ---------------------------------------------------------------- counting */
+/* ------------ counting */
 
 typedef struct counted_term {
   size_t offset; /* of its bytes */
@@ -196,7 +196,7 @@ static scl_status count_part(void *context, size_t part, scl_error *error) {
   return status;
 }
 
-/* ---------------------------------------------------------------- choosing */
+/* ------------ choosing */
 
 typedef struct chosen_term {
   const char *bytes;

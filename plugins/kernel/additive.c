@@ -25,7 +25,7 @@ static const scl_option options[] = {
     SCL_BOOLEAN(additive, normalise, "true",
                 "true: the mean over the C(d, s) supports; false: the sum")};
 
-/* ------------------------------------------------------------ the recursion, on many pairs at
+/* ------------ the recursion, on many pairs at
  * once */
 
 /* State of the recursion for `count` pairs: p_k, k = 0 .. s, and the kernel values c of column
@@ -112,7 +112,7 @@ static scl_status tile(const additive *self, symmetric *state, const scl_const_p
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the kernel */
+/* ------------ the kernel */
 
 static size_t additive_least(size_t a, size_t b) { return a < b ? a : b; }
 

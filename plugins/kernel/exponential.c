@@ -38,7 +38,7 @@ static void finish(const void *self, const scl_pair_row *row, double *numbers) {
   ((const scl_base *)self)->host->math->exp(row->count, numbers, numbers);
 }
 
-/* ------------------------------------------------------------ the tilt */
+/* ------------ the tilt */
 
 /* log E K(w, w) of one column. */
 static double log_diagonal_factor(const void *instance, double mean, double spread) {
@@ -92,7 +92,7 @@ static scl_status exponential_tilt(const void *instance, const scl_law *law, scl
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 const scl_plugin scullery_plugin = {
     .name = "exponential",

@@ -42,7 +42,7 @@ static const scl_option options[] = {
                "instead: the value of (1 + s^2/g^2)^(-d/2), from which g follows",
                SCL_BETWEEN(0, 1))};
 
-/* ------------------------------------------------------------ the kernel */
+/* ------------ the kernel */
 
 static double scale(const void *self) { return 1 / ((const gaussian *)self)->length; }
 
@@ -81,7 +81,7 @@ static scl_status gaussian_create(void *instance, scl_error *error) {
   return set_length(self, length, error);
 }
 
-/* ------------------------------------------------------------ the width through the law */
+/* ------------ the width through the law */
 
 /* power log(1 + factor s^2/g^2): the logarithm of one coordinate's factor. */
 typedef struct width_factor {
@@ -173,7 +173,7 @@ static void gaussian_describe(const void *self, char *text, size_t size) {
   (void)snprintf(text, size, "width = %.6g", ((const gaussian *)self)->length);
 }
 
-/* ------------------------------------------------------------ the tilt */
+/* ------------ the tilt */
 
 /* Uses the ratio s/g and h = sqrt(s^2 + g^2), so that no square overflows or underflows. */
 static void tilt_column(double width, double m, double s, size_t j, scl_tilt *out) {
@@ -216,7 +216,7 @@ static scl_status gaussian_tilt(const void *instance, const scl_law *law, scl_ti
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 static const void *gaussian_ability(const void *self, const char *id) {
   static const scl_ability_bind binding = {SCL_HEAD(scl_ability_bind), .bind = gaussian_bind,

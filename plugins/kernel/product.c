@@ -23,7 +23,7 @@ static scl_status product_create(void *self, scl_error *error) {
   return folded_create(self, product_multiply, error);
 }
 
-/* ------------------------------------------------------------ the tilt */
+/* ------------ the tilt */
 
 /* Whether K p equals p on the support, as for an indicator. */
 static bool leaves_law(const scl_law *law, const scl_tilt *tilt) {

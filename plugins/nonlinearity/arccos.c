@@ -34,25 +34,25 @@ static size_t chunk_at(size_t count, size_t from) {
   return count - from < CHUNK ? count - from : CHUNK;
 }
 
-/* ------------------------------------------------------------ phi */
+/* ------------ phi */
 
 /* max(0, z)^n by multiplications, a chunk at a time. */
-#define LOOP(name, real)                                                                           \
-  static void name(const void *self, size_t count, const real *z, real *out) {                     \
-    const real root = (real)SCL_SQRT2;                                                             \
-    const int order = order_of(self);                                                              \
-    real base[CHUNK];                                                                              \
-    for (size_t from = 0; from < count; from += CHUNK) {                                           \
-      const size_t some = chunk_at(count, from);                                                   \
-      real *to = out + from;                                                                       \
-      for (size_t j = 0; j < some; j++)                                                            \
-        base[j] = z[from + j] <= 0 ? 0 : z[from + j];                                              \
-      for (size_t j = 0; j < some; j++)                                                            \
-        to[j] = order > 0 ? root * base[j] : base[j] > 0 ? root : 0;                               \
-      for (int n = 1; n < order; n++)                                                              \
-        for (size_t j = 0; j < some; j++)                                                          \
-          to[j] *= base[j];                                                                        \
-    }                                                                                              \
+#define LOOP(name, real) \
+  static void name(const void *self, size_t count, const real *z, real *out) { \
+    const real root = (real)SCL_SQRT2; \
+    const int order = order_of(self); \
+    real base[CHUNK]; \
+    for (size_t from = 0; from < count; from += CHUNK) { \
+      const size_t some = chunk_at(count, from); \
+      real *to = out + from; \
+      for (size_t j = 0; j < some; j++) \
+        base[j] = z[from + j] <= 0 ? 0 : z[from + j]; \
+      for (size_t j = 0; j < some; j++) \
+        to[j] = order > 0 ? root * base[j] : base[j] > 0 ? root : 0; \
+      for (int n = 1; n < order; n++) \
+        for (size_t j = 0; j < some; j++) \
+          to[j] *= base[j]; \
+    } \
   }
 LOOP(loop, double)
 LOOP(loop_float32, float)
@@ -61,7 +61,7 @@ static int formula(const void *self, char *text, size_t size) {
   return snprintf(text, size, "z <= 0 ? 0 : SCL_SQRT2 * pow(z, %d)", order_of(self));
 }
 
-/* ------------------------------------------------------------ moments
+/* ------------ moments
  *
  * m and v are divided by the larger of them, so that no power overflows on the way. */
 
@@ -130,7 +130,7 @@ static void smooth(const void *self, size_t count, const double *m, const double
   }
 }
 
-/* ------------------------------------------------------------ the dual */
+/* ------------ the dual */
 
 /* M_n of N(mean, variance), also for variance 0. */
 static double moment(int order, double mean, double variance) {
@@ -155,7 +155,7 @@ static double dual(const void *self, double mean_a, double mean_b, double var_a,
                arccos_kernel(order, normal_correlation(var_a, var_b, covariance)));
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 static const double kink[] = {0};
 static const scl_ability_facts facts_of_step = {SCL_HEAD(scl_ability_facts),

@@ -49,7 +49,7 @@ static scl_status chi_square_shape(const void *instance, scl_shape *out, scl_err
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ phi */
+/* ------------ phi */
 
 enum { CHUNK = 256 };
 
@@ -105,7 +105,7 @@ static int formula(const void *instance, char *text, size_t size) {
                   self->period, self->order);
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 static scl_status chi_square_pair_kernel(const void *self, const scl_part *partner, char *text,
                                          size_t size, scl_error *error) {

@@ -28,26 +28,26 @@ static scl_status fourier_shape(const void *instance, scl_shape *out, scl_error 
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ rows of blocks */
+/* ------------ rows of blocks */
 
 /* One row of features: cosines, and in the pair form sines (sine NULL: none), times the amplitude
  * exp(-v^2/2). v is NULL without smoothing; stride 0: one spread for the whole row. */
-#define ROW(name, real, exponential, sines, cosines)                                               \
-  static void name(const fourier *self, size_t count, const real *z, const real *v,                \
-                   ptrdiff_t stride, real *cosine, real *sine) {                                   \
-    const scl_vector_math *math = self->base.host->math;                                           \
-    const real amplitude = self->form == PAIR ? 1 : (real)SCL_SQRT2;                               \
-    if (sine != NULL) math->sines(count, z, sine);                                                 \
-    math->cosines(count, z, cosine);                                                               \
-    if (v == NULL && self->form == PAIR) return;                                                   \
-    const real common = v == NULL ? amplitude : amplitude * exponential(-*v * *v / 2);             \
-    const bool own = v != NULL && stride != 0;                                                     \
-    for (size_t j = 0; j < count; j++) {                                                           \
-      const real spread = own ? v[(ptrdiff_t)j * stride] : 0;                                      \
-      const real factor = own ? amplitude * exponential(-spread * spread / 2) : common;            \
-      cosine[j] *= factor;                                                                         \
-      if (sine != NULL) sine[j] *= factor;                                                         \
-    }                                                                                              \
+#define ROW(name, real, exponential, sines, cosines) \
+  static void name(const fourier *self, size_t count, const real *z, const real *v, \
+                   ptrdiff_t stride, real *cosine, real *sine) { \
+    const scl_vector_math *math = self->base.host->math; \
+    const real amplitude = self->form == PAIR ? 1 : (real)SCL_SQRT2; \
+    if (sine != NULL) math->sines(count, z, sine); \
+    math->cosines(count, z, cosine); \
+    if (v == NULL && self->form == PAIR) return; \
+    const real common = v == NULL ? amplitude : amplitude * exponential(-*v * *v / 2); \
+    const bool own = v != NULL && stride != 0; \
+    for (size_t j = 0; j < count; j++) { \
+      const real spread = own ? v[(ptrdiff_t)j * stride] : 0; \
+      const real factor = own ? amplitude * exponential(-spread * spread / 2) : common; \
+      cosine[j] *= factor; \
+      if (sine != NULL) sine[j] *= factor; \
+    } \
   }
 ROW(row_float64, double, exp, sin, cos)
 ROW(row_float32, float, expf, sinf, cosf)
@@ -81,7 +81,7 @@ static scl_status fourier_apply(const void *self, const scl_const_block *z, cons
   return smooth(self, z, NULL, out, error);
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 static int formula(const void *instance, char *text, size_t size) {
   const fourier *self = instance;

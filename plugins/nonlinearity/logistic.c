@@ -5,13 +5,13 @@
  * dual is a quadrature too (shared/sigmoid.h). The nearest poles are +-i pi. */
 #include "shared/sigmoid.h"
 
-#define LOOP(name, real, exponential)                                                              \
-  static void name(const void *self, size_t count, const real *z, real *out) {                     \
-    for (size_t j = 0; j < count; j++)                                                             \
-      out[j] = -z[j];                                                                              \
-    ((const scl_base *)self)->host->math->exponential(count, out, out);                            \
-    for (size_t j = 0; j < count; j++)                                                             \
-      out[j] = 1 / (1 + out[j]);                                                                   \
+#define LOOP(name, real, exponential) \
+  static void name(const void *self, size_t count, const real *z, real *out) { \
+    for (size_t j = 0; j < count; j++) \
+      out[j] = -z[j]; \
+    ((const scl_base *)self)->host->math->exponential(count, out, out); \
+    for (size_t j = 0; j < count; j++) \
+      out[j] = 1 / (1 + out[j]); \
   }
 LOOP(loop, double, exp)
 LOOP(loop_float32, float, expf)

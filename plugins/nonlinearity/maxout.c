@@ -51,17 +51,17 @@ static size_t chunk_at(size_t cols, size_t from) {
   return cols - from < CHUNK ? cols - from : CHUNK;
 }
 
-/* ------------------------------------------------------------ the maximum, and where it is */
+/* ------------ the maximum, and where it is */
 
-#define LARGEST(name, real)                                                                        \
-  static void name(size_t q, size_t count, const real *z, ptrdiff_t plane, real *out) {            \
-    for (size_t j = 0; q == 1 && j < count; j++)                                                   \
-      out[j] = z[j];                                                                               \
-    for (size_t k = 1; k < q; k++) {                                                               \
-      const real *first = k == 1 ? z : out, *next = z + (ptrdiff_t)k * plane;                      \
-      for (size_t j = 0; j < count; j++)                                                           \
-        out[j] = next[j] > first[j] ? next[j] : first[j];                                          \
-    }                                                                                              \
+#define LARGEST(name, real) \
+  static void name(size_t q, size_t count, const real *z, ptrdiff_t plane, real *out) { \
+    for (size_t j = 0; q == 1 && j < count; j++) \
+      out[j] = z[j]; \
+    for (size_t k = 1; k < q; k++) { \
+      const real *first = k == 1 ? z : out, *next = z + (ptrdiff_t)k * plane; \
+      for (size_t j = 0; j < count; j++) \
+        out[j] = next[j] > first[j] ? next[j] : first[j]; \
+    } \
   }
 LARGEST(largest_float64, double)
 LARGEST(largest_float32, float)
@@ -126,7 +126,7 @@ static scl_status categories(const void *instance, const scl_const_block *z, int
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ smoothing: a chunk of a row */
+/* ------------ smoothing: a chunk of a row */
 
 /* How far out a rule goes, in standard deviations, and the size of the error that its step may
  * leave, exp(-2 pi^2/(q s^2)) = exp(-digits): some 1e-12 in float64, 1e-7 in float32. */
@@ -187,7 +187,7 @@ static void times_distribution(const scl_vector_math *math, bool single, size_t 
     product[j] *= 0.5 + 0.5 * at[j];
 }
 
-/* ------------------------------------------------------------ one spread */
+/* ------------ one spread */
 
 /* Common spread v > 0: trapezoid rule. The product is 0 at the left end, and 1 at the right end,
  * which has weight 1/2. */
@@ -226,7 +226,7 @@ static void smooth_shared(const chunk *c, double *out) {
     if (!(c->spread[j] > 0) || isinf(top[j])) out[j] = top[j];
 }
 
-/* ------------------------------------------------------------ two planes */
+/* ------------ two planes */
 
 /* Two planes, by Clark's formula; where a = 0, the larger mean. */
 static void smooth_two(const chunk *c, double *out) {
@@ -250,7 +250,7 @@ static void smooth_two(const chunk *c, double *out) {
   }
 }
 
-/* ------------------------------------------------------------ different spreads, one entry */
+/* ------------ different spreads, one entry */
 
 /* One entry's means and spreads, and the nodes of its rule on [low, high]. */
 typedef struct entry {
@@ -361,7 +361,7 @@ static void smooth_own(const chunk *c, double *out) {
   }
 }
 
-/* ------------------------------------------------------------ smoothing */
+/* ------------ smoothing */
 
 static void smooth_chunk(const chunk *c, double *out) {
   if (c->q == 1)
@@ -408,7 +408,7 @@ static scl_status maxout_smooth(const void *instance, const scl_const_block *m, 
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ kernels */
+/* ------------ kernels */
 
 static double maxout_dual(const void *instance, double mean_a, double mean_b, double var_a,
                           double var_b, double covariance) {
@@ -429,7 +429,7 @@ static double collision(const void *instance, double mean_a, double mean_b, doub
   return maxout_collision(&self->table, normal_correlation(var_a, var_b, covariance));
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 const scl_plugin scullery_plugin = {
     .name = "maxout",

@@ -9,32 +9,32 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/* ---------------------------------------------------------------- the library */
+/* ------------ the library */
 
-#define FUNCTIONS(X)                                                                               \
-  X(H5open)                                                                                        \
-  X(H5Eset_auto2)                                                                                  \
-  X(H5Fopen)                                                                                       \
-  X(H5Fcreate)                                                                                     \
-  X(H5Fclose)                                                                                      \
-  X(H5Gget_num_objs)                                                                               \
-  X(H5Gget_objname_by_idx)                                                                         \
-  X(H5Gget_objtype_by_idx)                                                                         \
-  X(H5Dopen2)                                                                                      \
-  X(H5Dcreate2)                                                                                    \
-  X(H5Dclose)                                                                                      \
-  X(H5Dget_space)                                                                                  \
-  X(H5Dget_type)                                                                                   \
-  X(H5Dread)                                                                                       \
-  X(H5Dwrite)                                                                                      \
-  X(H5Tget_class)                                                                                  \
-  X(H5Tget_sign)                                                                                   \
-  X(H5Tget_size)                                                                                   \
-  X(H5Tclose)                                                                                      \
-  X(H5Screate_simple)                                                                              \
-  X(H5Sget_simple_extent_ndims)                                                                    \
-  X(H5Sget_simple_extent_dims)                                                                     \
-  X(H5Sselect_hyperslab)                                                                           \
+#define FUNCTIONS(X) \
+  X(H5open) \
+  X(H5Eset_auto2) \
+  X(H5Fopen) \
+  X(H5Fcreate) \
+  X(H5Fclose) \
+  X(H5Gget_num_objs) \
+  X(H5Gget_objname_by_idx) \
+  X(H5Gget_objtype_by_idx) \
+  X(H5Dopen2) \
+  X(H5Dcreate2) \
+  X(H5Dclose) \
+  X(H5Dget_space) \
+  X(H5Dget_type) \
+  X(H5Dread) \
+  X(H5Dwrite) \
+  X(H5Tget_class) \
+  X(H5Tget_sign) \
+  X(H5Tget_size) \
+  X(H5Tclose) \
+  X(H5Screate_simple) \
+  X(H5Sget_simple_extent_ndims) \
+  X(H5Sget_simple_extent_dims) \
+  X(H5Sselect_hyperslab) \
   X(H5Sclose)
 
 typedef struct library {
@@ -61,7 +61,7 @@ static scl_status find_library(const scl_host *host, const char *path, library *
   return host->fail(error, SCL_STATUS_UNSUPPORTED, "%s: %s cannot be used", path, HDF5_LIBRARY);
 }
 
-/* ---------------------------------------------------------------- files */
+/* ------------ files */
 
 enum {
   BLOCK_ROWS = 1024,       /* of a block, less where there are many columns: */
@@ -135,7 +135,7 @@ static scl_status out_of_memory(const hdf5_file *f, scl_error *error) {
   return f->file.host->fail(error, SCL_STATUS_NO_MEMORY, "%s: out of memory", f->file.path);
 }
 
-/* ---------------------------------------------------------------- datasets */
+/* ------------ datasets */
 
 /* A dataset by its name. *fits = false: it has no numbers, or not one or two dimensions. */
 static scl_status open_set(hdf5_file *f, dataset *d, bool *fits, scl_error *error) {
@@ -298,7 +298,7 @@ static scl_status schema(void *opened, scl_reader_schema *out, scl_error *error)
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- rows */
+/* ------------ rows */
 
 /* The dataset of a column, whose place in it becomes *column. */
 static dataset *set_of(const hdf5_file *f, size_t *column) {
@@ -390,7 +390,7 @@ static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- an example */
+/* ------------ an example */
 
 /* The table X of three rows and two columns, and the list y. */
 static bool write_sets(const library *h5, const char *path) {
@@ -423,7 +423,7 @@ static scl_status example(const void *instance, const char *path, scl_error *err
   return host->fail(error, SCL_STATUS_IO, "%s cannot be written", path);
 }
 
-/* ---------------------------------------------------------------- the plugin */
+/* ------------ the plugin */
 
 static const scl_option options[] = {
     {.name = "dataset",

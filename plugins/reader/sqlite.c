@@ -8,25 +8,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- the library */
+/* ------------ the library */
 
-#define FUNCTIONS(X)                                                                               \
-  X(open_v2)                                                                                       \
-  X(close_v2)                                                                                      \
-  X(prepare_v2)                                                                                    \
-  X(finalize)                                                                                      \
-  X(step)                                                                                          \
-  X(errmsg)                                                                                        \
-  X(exec)                                                                                          \
-  X(set_authorizer)                                                                                \
-  X(progress_handler)                                                                              \
-  X(stmt_readonly)                                                                                 \
-  X(column_count)                                                                                  \
-  X(column_name)                                                                                   \
-  X(column_type)                                                                                   \
-  X(column_double)                                                                                 \
-  X(column_int64)                                                                                  \
-  X(column_text)                                                                                   \
+#define FUNCTIONS(X) \
+  X(open_v2) \
+  X(close_v2) \
+  X(prepare_v2) \
+  X(finalize) \
+  X(step) \
+  X(errmsg) \
+  X(exec) \
+  X(set_authorizer) \
+  X(progress_handler) \
+  X(stmt_readonly) \
+  X(column_count) \
+  X(column_name) \
+  X(column_type) \
+  X(column_double) \
+  X(column_int64) \
+  X(column_text) \
   X(column_bytes)
 
 typedef struct sqlite_functions {
@@ -38,7 +38,7 @@ static const char *const function_names[] = {
 #define NAME(name) "sqlite3_" #name,
     FUNCTIONS(NAME) NULL};
 
-/* ---------------------------------------------------------------- opening */
+/* ------------ opening */
 
 typedef struct database {
   const scl_host *host;
@@ -121,7 +121,7 @@ static scl_status connect(database *d, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- what is read */
+/* ------------ what is read */
 
 static scl_status prepare(database *d, const char *sql, sqlite3_stmt **out, const char **rest,
                           scl_error *error) {
@@ -278,7 +278,7 @@ static scl_status open_database(const void *instance, const scl_reader_file *fil
   return status;
 }
 
-/* ---------------------------------------------------------------- rows */
+/* ------------ rows */
 
 static scl_status schema_of(void *opened, scl_reader_schema *out, scl_error *error) {
   const database *d = opened;
@@ -355,7 +355,7 @@ static scl_status read_block(void *opened, scl_row_block *out, scl_error *error)
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- an example */
+/* ------------ an example */
 
 static scl_status write_example(const void *instance, const char *path, scl_error *error) {
   static const char sql[] = "create table t (a real, b text, n integer); insert into t values "
@@ -372,7 +372,7 @@ static scl_status write_example(const void *instance, const char *path, scl_erro
                            : d.host->fail(error, SCL_STATUS_IO, "%s cannot be written", path);
 }
 
-/* ---------------------------------------------------------------- the plugin */
+/* ------------ the plugin */
 
 static const scl_option options[] = {
     {.name = "query",

@@ -60,7 +60,7 @@ static const scl_option options[] = {
                "(default: evenly; exponential: 1/sqrt(scale))",
                SCL_POSITIVE)};
 
-/* ------------------------------------------------------------ coefficients */
+/* ------------ coefficients */
 
 /* a_n = C(p, n) c^(p-n), the binomial coefficients by their ratios. */
 static void fill_polynomial(maclaurin *self) {
@@ -133,7 +133,7 @@ static scl_status maclaurin_create(void *instance, scl_error *error) {
                     "degree, scale, offset and radius make a kernel beyond double precision");
 }
 
-/* ------------------------------------------------------------ how T parameters are spent */
+/* ------------ how T parameters are spent */
 
 /* How many parameters each part of the kernel gets. */
 typedef struct plan {
@@ -225,7 +225,7 @@ static scl_status maclaurin_scales(const void *instance, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ z */
+/* ------------ z */
 
 enum { WIDTH = 128 }; /* parameters at a time: their signs and products stay in cache */
 
@@ -327,7 +327,7 @@ static scl_status maclaurin_apply(const void *instance, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 /* With the identity the features estimate a kernel that has a name: polynomial, or exponential. */
 static scl_status maclaurin_pair_kernel(const void *instance, const scl_part *partner, char *text,

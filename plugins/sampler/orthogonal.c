@@ -40,7 +40,7 @@ typedef struct reflections {
   double *panel;   /* d x PANEL */
 } reflections;
 
-/* ---------------------------------------------------------------- the reflections of a block */
+/* ------------ the reflections of a block */
 
 /* <a, b> of two columns of V, whose entries are GROUP apart. */
 static double orthogonal_dot(size_t count, const double *a, const double *b) {
@@ -126,7 +126,7 @@ static scl_status reflections_reserve(const scl_host *host, size_t dim, reflecti
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- rows of a block */
+/* ------------ rows of a block */
 
 /* panel (rows from .. d-1, PANEL adjacent columns) = (I - V T V') panel */
 static void apply_group(size_t dim, const group *g, double *restrict panel) {
@@ -181,7 +181,7 @@ static void write_part(const gaussian_rows *self, scl_address address, const ref
   }
 }
 
-/* ---------------------------------------------------------------- the plugin */
+/* ------------ the plugin */
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   const gaussian_rows *self = instance;

@@ -37,7 +37,7 @@ static const scl_option options[] = {
                 SCL_WITHIN(0, 65536)),
     SCL_OPTION_BIAS};
 
-/* ---------------------------------------------------------------- images and patches */
+/* ------------ images and patches */
 
 typedef struct frame {
   size_t height, width, low, high; /* of the image; sides of patches */
@@ -122,7 +122,7 @@ static offset offset_at(size_t k) {
   }
 }
 
-/* ---------------------------------------------------------------- drawing */
+/* ------------ drawing */
 
 static scl_status patches_layout(const void *instance, size_t dim, scl_layout *out,
                                  scl_error *error) {
@@ -181,7 +181,7 @@ static scl_status patches_draw_rows(const void *instance, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the characteristic function */
+/* ------------ the characteristic function */
 
 /* sums (H + 1) x (W + 1): entry (i, j) is the sum of the squares of delta in rows below i and
  * columns below j. */

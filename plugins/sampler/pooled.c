@@ -26,7 +26,7 @@ static const scl_option options[] = {
     SCL_INTEGER(pooled, projections, "1000", "number R of shared rows; at least fan_in",
                 SCL_WITHIN(1, INT32_MAX))};
 
-/* ---------------------------------------------------------------- the rows are the base's */
+/* ------------ the rows are the base's */
 
 /* Refuses bases that learn or weight their rows. */
 static scl_status pooled_create(void *instance, scl_error *error) {
@@ -104,7 +104,7 @@ static const void *pooled_ability(const void *instance, const char *id) {
   return NULL;
 }
 
-/* ---------------------------------------------------------------- which rows a parameter reads */
+/* ------------ which rows a parameter reads */
 
 static size_t shared_rows(const void *instance, size_t count, size_t fan_in) {
   (void)count, (void)fan_in;

@@ -41,7 +41,7 @@ static scl_status skewed_chi_square_draw_rows(const void *instance, const scl_dr
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ z */
+/* ------------ z */
 
 /* out (packed) = log(x + c) */
 static void log_rows(const skewed *self, const scl_const_block *x, double *out) {
@@ -71,7 +71,7 @@ static scl_status skewed_chi_square_apply(const void *instance, const scl_draw *
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 /* The kernel belongs to nonlinearities that estimate the characteristic function itself. */
 static scl_status skewed_chi_square_pair_kernel(const void *instance, const scl_part *partner,

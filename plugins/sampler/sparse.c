@@ -49,7 +49,7 @@ static const scl_option options[] = {
         "fixed in-degree s"),
     SCL_OPTION_BIAS};
 
-/* ---------------------------------------------------------------- the law of the in-degree */
+/* ------------ the law of the in-degree */
 
 /* Checks that the table has probabilities that sum to 1. */
 static scl_status read_table(sparse *self, scl_error *error) {
@@ -173,7 +173,7 @@ static size_t degree_at(degree_range range, const double *probability, double u)
   return range.high;
 }
 
-/* ---------------------------------------------------------------- biregular supports
+/* ------------ biregular supports
  *
  * A block of lcm(d, s)/s parameters takes, s at a time, the columns of lcm(d, s)/d random orders of
  * all columns, one after the other, so that each column occurs equally often. Where a parameter
@@ -229,7 +229,7 @@ static void deal_support(deal *cards, int32_t *out) {
   support_sort(out, cards->degree);
 }
 
-/* ---------------------------------------------------------------- layout and drawing */
+/* ------------ layout and drawing */
 
 /* Checks the in-degree, and that biregular supports have a fixed one. */
 static scl_status sparse_create(void *instance, scl_error *error) {
@@ -350,7 +350,7 @@ static scl_status sparse_draw_rows(const void *instance, const scl_draw *draw,
                          : draw_free(self, draw, out, range, error);
 }
 
-/* ---------------------------------------------------------------- the law */
+/* ------------ the law */
 
 /* The law of a weight, of scale sigma/sqrt(s) (uniform: sqrt(3) sigma/sqrt(s)) at in-degree s,
  * and the probabilities of the in-degrees. */
@@ -373,7 +373,7 @@ static scl_status sparse_law(const void *instance, const scl_draw *draw, scl_law
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the characteristic function */
+/* ------------ the characteristic function */
 
 /* out_j = c_s(delta_j), s = degree: cos, exp(-z^2/2) or sin(z)/z of the scaled difference. */
 static void factors(const sparse *self, size_t dim, size_t degree, const double *delta,
@@ -426,7 +426,7 @@ static scl_status sparse_characteristic(const void *instance, const scl_draw *dr
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the plugin */
+/* ------------ the plugin */
 
 /* The characteristic function of absolute values has no closed form here. */
 static const void *sparse_ability(const void *instance, const char *id) {

@@ -40,7 +40,7 @@ static scl_status spherical_create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- drawing and law */
+/* ------------ drawing and law */
 
 enum { STREAM_RADIUS = 2 };
 
@@ -79,7 +79,7 @@ static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, 
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the characteristic function */
+/* ------------ the characteristic function */
 
 /* Gauss-Legendre on [-1, 1], 8 points: the positive half. */
 static const double node[4] = {0.18343464249564980494, 0.52553240991632898582,

@@ -33,7 +33,7 @@ static scl_status student_create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- drawing */
+/* ------------ drawing */
 
 enum { STREAM_CHI = 2, STREAM_ACCEPT = 3, MOST_SQUARES = 64 };
 
@@ -105,7 +105,7 @@ static scl_status draw_column(const void *instance, const scl_draw *draw, size_t
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the law */
+/* ------------ the law */
 
 static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
   (void)draw, (void)error;

@@ -5,8 +5,8 @@
 
 #include <scullery/plugin.h>
 
-#define CLOSED_FORM                                                                                \
-  SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth),                         \
+#define CLOSED_FORM \
+  SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth), \
       SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual)
 
 #endif

@@ -11,7 +11,7 @@
  * those of centred columns, which are never formed: a move of a_j by d changes b by -d m_j. */
 #include "shared/column_descent.h"
 
-/* ------------------------------------------------------------ columns of rows */
+/* ------------ columns of rows */
 
 scl_status csc_of(const scl_host *host, const scl_const_csr *rows, csc_columns *out,
                   scl_error *error) {
@@ -42,7 +42,7 @@ scl_status csc_of(const scl_host *host, const scl_const_csr *rows, csc_columns *
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ sums of columns */
+/* ------------ sums of columns */
 
 scl_status column_open(column_descent *c, const scl_host *host, const csc_columns *x,
                        scl_error *error) {
@@ -139,7 +139,7 @@ double column_square(const column_descent *c) {
   return sum;
 }
 
-/* ------------------------------------------------------------ descent */
+/* ------------ descent */
 
 void column_choose(column_descent *c) {
   c->count = 0;

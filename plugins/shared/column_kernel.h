@@ -28,20 +28,20 @@ scl_status column_diagonal(const column_kernel *kernel, const void *self,
 
 /* `gram` and `diagonal` of the kernel with this start and its functions `argument` and `gather`, or
  * of that column_kernel; the kernel by these. */
-#define COLUMN_FORM(start_)                                                                        \
-  static const column_kernel form = {.start = start_, .argument = argument, .gather = gather};     \
+#define COLUMN_FORM(start_) \
+  static const column_kernel form = {.start = start_, .argument = argument, .gather = gather}; \
   COLUMN_SLOTS(form)
-#define COLUMN_SLOTS(form)                                                                         \
-  static scl_status gram(const void *self, const scl_const_parameters *u,                          \
-                         const scl_const_parameters *v, double *out, ptrdiff_t stride,             \
-                         scl_error *error) {                                                       \
-    return column_gram(&form, self, u, v, out, stride, error);                                     \
-  }                                                                                                \
-  static scl_status diagonal(const void *self, const scl_const_parameters *u, double *out,         \
-                             scl_error *error) {                                                   \
-    return column_diagonal(&form, self, u, out, error);                                            \
+#define COLUMN_SLOTS(form) \
+  static scl_status gram(const void *self, const scl_const_parameters *u, \
+                         const scl_const_parameters *v, double *out, ptrdiff_t stride, \
+                         scl_error *error) { \
+    return column_gram(&form, self, u, v, out, stride, error); \
+  } \
+  static scl_status diagonal(const void *self, const scl_const_parameters *u, double *out, \
+                             scl_error *error) { \
+    return column_diagonal(&form, self, u, out, error); \
   }
-#define COLUMN_KERNEL                                                                              \
+#define COLUMN_KERNEL \
   SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = gram, .diagonal = diagonal)
 
 #endif

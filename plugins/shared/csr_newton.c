@@ -10,7 +10,7 @@
  * takes no pass (risk_search). */
 #include "shared/csr_newton.h"
 
-/* ------------------------------------------------------------ value and gradient */
+/* ------------ value and gradient */
 
 scl_status csr_newton_open(csr_newton *n, scl_error *error) {
   const risk *r = n->risk;
@@ -116,7 +116,7 @@ scl_status csr_newton_look(csr_newton *n, bool pass, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ the Hessian */
+/* ------------ the Hessian */
 
 /* The second derivative of one column of a loss. */
 static double newton_curvature(const loss_choice *choice, double f, double y) {
@@ -227,7 +227,7 @@ static scl_status newton_diagonal(csr_newton *n, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ a step */
+/* ------------ a step */
 
 /* The sums of x y over the entries of each column; with joint columns the same sum in all. */
 static void newton_dots(const csr_newton *n, const double *x, const double *y, double *dots) {

@@ -15,7 +15,7 @@ void csr_squares(const scl_const_csr *x, double *squares) {
   }
 }
 
-/* ------------------------------------------------------------ all rows */
+/* ------------ all rows */
 
 /* Rows of a task. */
 enum { CSR_TASK = 4096 };
@@ -56,7 +56,7 @@ scl_status csr_scores_of(const scl_problem *problem, const scl_solution *solutio
   return status;
 }
 
-/* ------------------------------------------------------------ sums over rows */
+/* ------------ sums over rows */
 
 /* Parts at most; what adding a part's sums may cost: entries for each of its numbers. */
 enum { CSR_PARTS = 8, CSR_SHARE = 8 };

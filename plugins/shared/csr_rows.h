@@ -42,17 +42,17 @@ static inline void csr_prefetch(const scl_const_csr *x, size_t i) {
 }
 
 /* sum_j x_j a_j of `count` entries, in four sums that do not wait for each other */
-#define CSR_DOT(name, real)                                                                        \
-  static inline double name(size_t count, const int32_t *columns, const real *values,              \
-                            const double *a) {                                                     \
-    double sum[4] = {0};                                                                           \
-    size_t k = 0;                                                                                  \
-    for (; k + 4 <= count; k += 4)                                                                 \
-      for (size_t l = 0; l < 4; l++)                                                               \
-        sum[l] += (double)values[k + l] * a[columns[k + l]];                                       \
-    for (; k < count; k++)                                                                         \
-      sum[0] += (double)values[k] * a[columns[k]];                                                 \
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);                                                  \
+#define CSR_DOT(name, real) \
+  static inline double name(size_t count, const int32_t *columns, const real *values, \
+                            const double *a) { \
+    double sum[4] = {0}; \
+    size_t k = 0; \
+    for (; k + 4 <= count; k += 4) \
+      for (size_t l = 0; l < 4; l++) \
+        sum[l] += (double)values[k + l] * a[columns[k + l]]; \
+    for (; k < count; k++) \
+      sum[0] += (double)values[k] * a[columns[k]]; \
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]); \
   }
 CSR_DOT(csr_dot_f64, double)
 CSR_DOT(csr_dot_f32, float)

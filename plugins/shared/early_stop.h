@@ -9,18 +9,18 @@
 
 /* Options for the members `holdout` (double) and `patience` (size_t) of the instance; when: the
  * help of patience, which says when the loss is evaluated. */
-#define EARLY_STOP_OPTIONS(type, when)                                                             \
-  {.name = "holdout",                                                                              \
-   .help = "share of the rows held out for early stopping, drawn by `seed`; 0: none",              \
-   .fallback = "0",                                                                                \
-   .forms = SCL_FORM_NUMBER,                                                                       \
-   SCL_AT(type, holdout),                                                                          \
-   .range = SCL_RANGE_HIGH_OPEN,                                                                   \
-   .low = 0,                                                                                       \
-   .high = 1},                                                                                     \
-  {                                                                                                \
-    .name = "patience", .help = when, .fallback = "5", .forms = SCL_FORM_INTEGER,                  \
-    SCL_AT(type, patience), SCL_WITHIN(1, 1e9)                                                     \
+#define EARLY_STOP_OPTIONS(type, when) \
+  {.name = "holdout", \
+   .help = "share of the rows held out for early stopping, drawn by `seed`; 0: none", \
+   .fallback = "0", \
+   .forms = SCL_FORM_NUMBER, \
+   SCL_AT(type, holdout), \
+   .range = SCL_RANGE_HIGH_OPEN, \
+   .low = 0, \
+   .high = 1}, \
+  { \
+    .name = "patience", .help = when, .fallback = "5", .forms = SCL_FORM_INTEGER, \
+    SCL_AT(type, patience), SCL_WITHIN(1, 1e9) \
   }
 
 typedef struct early_stop {

@@ -101,7 +101,7 @@ struct erm_machine {
   column_descent columns;
 };
 
-/* ------------------------------------------------------------ rows.c */
+/* ------------ rows.c */
 
 /* Allocates a machine for `columns` targets, without their numbers. */
 scl_status erm_open(erm_machine *m, const erm *self, const erm_loss *loss, const risk *all,
@@ -128,7 +128,7 @@ double erm_norm(const erm_machine *m, const double *gradient);
 /* proximal.c: the same norm of the subgradient of least norm, with l1 ||a||_1, by m->gradient. */
 double erm_subgradient_norm(const erm_machine *m);
 
-/* ------------------------------------------------------------ methods: from m->x and m->scores
+/* ------------ methods: from m->x and m->scores
  * to a gradient of `tolerance` times m->unit */
 
 scl_status erm_newton(erm_machine *m, double tolerance, scl_error *error);
@@ -184,7 +184,7 @@ static inline double erm_row_square(const scl_rows *rows, size_t i, size_t d) {
  * slopes m->risk.slopes (unweighted, n c). NaN without a conjugate or a penalty. */
 scl_status erm_gap(erm_machine *m, double *gap, scl_error *error);
 
-/* ------------------------------------------------------------ what plugins are made of */
+/* ------------ what plugins are made of */
 
 scl_status erm_create(void *instance, scl_error *error);
 scl_status erm_solve(const void *instance, const scl_problem *problem, scl_solution *out,
@@ -197,41 +197,41 @@ void erm_cost(const void *instance, const scl_problem *problem, const double *va
               int32_t weighted, scl_cost *out);
 const void *erm_ability(const void *instance, const char *id);
 /* The options of these solvers but their own. */
-#define ERM_PENALTY_OPTIONS                                                                        \
-  SOLVER_LAMBDA(erm, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE),                 \
-      SCL_WORD(erm, penalty, "l2|l1|elastic", "l2",                                                \
-               "l2: ||a||^2/2; l1: ||a||_1; elastic: l1_ratio of l1, the rest l2"),                \
+#define ERM_PENALTY_OPTIONS \
+  SOLVER_LAMBDA(erm, "1e-6", "regularisation of the mean loss", SCL_NOT_NEGATIVE), \
+      SCL_WORD(erm, penalty, "l2|l1|elastic", "l2", \
+               "l2: ||a||^2/2; l1: ||a||_1; elastic: l1_ratio of l1, the rest l2"), \
       SCL_NUMBER(erm, l1_ratio, "0.5", "elastic: the share of ||a||_1", SCL_WITHIN(0, 1))
-#define ERM_LIMIT_OPTIONS                                                                          \
-  SOLVER_TOLERANCE(erm, "1e-5",                                                                    \
-                   "gradient norm relative to the one at a = 0; for losses with kinks also "       \
-                   "the part of the objective above the dual's"),                                  \
+#define ERM_LIMIT_OPTIONS \
+  SOLVER_TOLERANCE(erm, "1e-5", \
+                   "gradient norm relative to the one at a = 0; for losses with kinks also " \
+                   "the part of the objective above the dual's"), \
       SOLVER_MAX_ITERATIONS(erm, "5000", "steps at most, of all targets together for lbfgs")
 /* Of losses with a proximal step. */
-#define ERM_OPTIONS                                                                                \
-  ERM_PENALTY_OPTIONS,                                                                             \
-      SCL_WORD(                                                                                    \
-          erm, method, "auto|newton|lbfgs|proximal|dual|sgd", "auto",                              \
-          "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; "     \
-          "dual: dual coordinates, for lambda n not far below ||phi||^2; sgd: random rows; "       \
-          "auto: newton up to D = 1000 where the loss allows it, else dual or lbfgs"),             \
-      ERM_LIMIT_OPTIONS,                                                                           \
-      SCL_NUMBER(erm, epochs, "10", "sgd: rows drawn, as a multiple of the number of rows",        \
-                 SCL_POSITIVE),                                                                    \
+#define ERM_OPTIONS \
+  ERM_PENALTY_OPTIONS, \
+      SCL_WORD( \
+          erm, method, "auto|newton|lbfgs|proximal|dual|sgd", "auto", \
+          "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; " \
+          "dual: dual coordinates, for lambda n not far below ||phi||^2; sgd: random rows; " \
+          "auto: newton up to D = 1000 where the loss allows it, else dual or lbfgs"), \
+      ERM_LIMIT_OPTIONS, \
+      SCL_NUMBER(erm, epochs, "10", "sgd: rows drawn, as a multiple of the number of rows", \
+                 SCL_POSITIVE), \
       SOLVER_SEED(erm, "dual, sgd: seed for the rows drawn"), SCL_OPTION_INTERCEPT
 /* Of formulas without one. */
-#define ERM_SMOOTH_OPTIONS                                                                         \
-  ERM_PENALTY_OPTIONS,                                                                             \
-      SCL_WORD(                                                                                    \
-          erm, method, "auto|newton|lbfgs|proximal", "auto",                                       \
-          "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; "     \
-          "auto: newton up to D = 1000, else lbfgs"),                                              \
+#define ERM_SMOOTH_OPTIONS \
+  ERM_PENALTY_OPTIONS, \
+      SCL_WORD( \
+          erm, method, "auto|newton|lbfgs|proximal", "auto", \
+          "newton: D x D systems; lbfgs: sweeps over the rows; proximal: for l1 and elastic; " \
+          "auto: newton up to D = 1000, else lbfgs"), \
       ERM_LIMIT_OPTIONS, SCL_OPTION_INTERCEPT
 
-#define ERM_OFFERS                                                                                 \
-  SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = erm_penalty),                     \
-      SCL_OFFER_BARE(SCL_ABILITY_ORDERED_ROWS, scl_ability_ordered_rows),                          \
-      SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = erm_objective),         \
+#define ERM_OFFERS \
+  SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = erm_penalty), \
+      SCL_OFFER_BARE(SCL_ABILITY_ORDERED_ROWS, scl_ability_ordered_rows), \
+      SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = erm_objective), \
       SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = erm_cost)
 
 /* erm_formula.c: the loss of output `target` of a solver with a formula. */
@@ -246,10 +246,10 @@ double erm_formula_bound(const void *self, double reach);
 double erm_formula_lipschitz(const void *self, double reach);
 int32_t erm_formula_means(const void *self, size_t c, const double *f, double *out);
 int erm_formula_text(const void *self, char *text, size_t size);
-#define ERM_FORMULA_OFFER                                                                          \
-  SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = erm_formula_value,                        \
-            .slope = erm_formula_slope, .bound = erm_formula_bound,                                \
-            .lipschitz = erm_formula_lipschitz, .means = erm_formula_means,                        \
+#define ERM_FORMULA_OFFER \
+  SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = erm_formula_value, \
+            .slope = erm_formula_slope, .bound = erm_formula_bound, \
+            .lipschitz = erm_formula_lipschitz, .means = erm_formula_means, \
             .outputs = erm_outputs, .formula = erm_formula_text)
 
 #endif

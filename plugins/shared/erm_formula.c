@@ -68,7 +68,7 @@ static erm_own own_of(const erm *self, size_t target) {
   return out;
 }
 
-/* ------------------------------------------------------------ the service of losses */
+/* ------------ the service of losses */
 
 static scl_status own_facts(const scl_part *part, scl_loss_facts *out, scl_error *error) {
   const erm_own *own = (const erm_own *)part;
@@ -97,11 +97,11 @@ static scl_status each(const erm_own *own, double (*call)(const double *, double
   return SCL_STATUS_OK;
 }
 
-#define OWN_CALL(slot)                                                                             \
-  static scl_status own_##slot(const scl_part *part, size_t count, const double *f,                \
-                               const double *y, double *out, scl_error *error) {                   \
-    const erm_own *own = (const erm_own *)part;                                                    \
-    return each(own, own->formula->slot, count, f, y, out, error);                                 \
+#define OWN_CALL(slot) \
+  static scl_status own_##slot(const scl_part *part, size_t count, const double *f, \
+                               const double *y, double *out, scl_error *error) { \
+    const erm_own *own = (const erm_own *)part; \
+    return each(own, own->formula->slot, count, f, y, out, error); \
   }
 OWN_CALL(value)
 OWN_CALL(slope)
@@ -135,7 +135,7 @@ scl_status erm_formula_open(const erm *self, size_t target, erm_loss *out, scl_e
   return own_facts(out->part, &out->facts, error);
 }
 
-/* ------------------------------------------------------------ scl_ability_loss */
+/* ------------ scl_ability_loss */
 
 double erm_formula_value(const void *instance, size_t c, const double *f, const double *y) {
   const erm *self = instance;

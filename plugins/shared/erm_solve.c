@@ -56,7 +56,7 @@ static scl_status erm_loss_open(const erm *self, size_t target, erm_loss *out, s
   return out->service->facts(&self->loss, &out->facts, error);
 }
 
-/* ------------------------------------------------------------ targets */
+/* ------------ targets */
 
 /* The weighted standard deviation of the targets of one machine; 1 for classes. */
 static scl_status find_spread(erm_machine *m, scl_error *error) {
@@ -77,7 +77,7 @@ static scl_status find_spread(erm_machine *m, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ a solve */
+/* ------------ a solve */
 
 enum { CONSTANT_ROUNDS = 3 };
 
@@ -387,7 +387,7 @@ scl_status erm_solve(const void *instance, const scl_problem *problem, scl_solut
   return status;
 }
 
-/* ------------------------------------------------------------ abilities */
+/* ------------ abilities */
 
 scl_penalty erm_penalty(const void *self) {
   return erm_l1(self) > 0 ? SCL_PENALTY_L1 : SCL_PENALTY_L2;

@@ -10,7 +10,7 @@
  * but those of the columns that are not 0. */
 #include "shared/erm.h"
 
-/* ------------------------------------------------------------ l2 */
+/* ------------ l2 */
 
 /* csr_newton's second derivatives. */
 static scl_status sparse_bend(const csr_newton *n, const void *context, double *bends,
@@ -45,7 +45,7 @@ scl_status erm_sparse_newton(erm_machine *m, double tolerance, scl_error *error)
   return erm_differentiate(m, false, error);
 }
 
-/* ------------------------------------------------------------ l1 */
+/* ------------ l1 */
 
 /* The least squares problem around m->x, and the norm of the subgradient there. */
 static scl_status sparse_model(erm_machine *m, scl_error *error) {

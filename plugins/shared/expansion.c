@@ -108,7 +108,7 @@ scl_status expansion_values(const void *self, expansion_gram gram, const expansi
   return status;
 }
 
-/* ------------------------------------------------------------ saving and loading */
+/* ------------ saving and loading */
 
 void expansion_put(model_writer *w, const expansion *e) {
   models_put(w, "rows", SCL_DTYPE_FLOAT64, e->rows, e->cols, e->x);

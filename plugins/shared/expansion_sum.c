@@ -7,11 +7,11 @@ enum { EXPANSION_LANES = 8 }; /* partial sums; kept is a multiple of it */
 
 #if defined(__GNUC__) /* whose loops over lanes compilers turn into permutations */
 typedef double expansion_eight __attribute__((vector_size(64), aligned(8), may_alias));
-#define EXPANSION_ADD(part, x, y)                                                                  \
+#define EXPANSION_ADD(part, x, y) \
   (*(expansion_eight *)(part) += *(const expansion_eight *)(x) * *(const expansion_eight *)(y))
 #else
-#define EXPANSION_ADD(part, x, y)                                                                  \
-  for (size_t l = 0; l < EXPANSION_LANES; l++)                                                     \
+#define EXPANSION_ADD(part, x, y) \
+  for (size_t l = 0; l < EXPANSION_LANES; l++) \
   (part)[l] += (x)[l] * (y)[l]
 #endif
 
@@ -57,11 +57,11 @@ ISA_INLINE void expansion_sum_any(size_t rows, size_t functions, size_t kept, co
                        out + (ptrdiff_t)i * stride, stride);
 }
 
-#define EXPANSION_SUM(target, isa)                                                                 \
-  target static void expansion_sum_##isa(size_t rows, size_t functions, size_t kept,               \
-                                         const double *k, size_t k_stride, const double *b,        \
-                                         size_t b_stride, double *out, ptrdiff_t stride) {         \
-    expansion_sum_any(rows, functions, kept, k, k_stride, b, b_stride, out, stride);               \
+#define EXPANSION_SUM(target, isa) \
+  target static void expansion_sum_##isa(size_t rows, size_t functions, size_t kept, \
+                                         const double *k, size_t k_stride, const double *b, \
+                                         size_t b_stride, double *out, ptrdiff_t stride) { \
+    expansion_sum_any(rows, functions, kept, k, k_stride, b, b_stride, out, stride); \
   }
 ISA_EACH_SET(EXPANSION_SUM, "avx512f")
 

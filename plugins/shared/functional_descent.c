@@ -20,7 +20,7 @@ void functional_cost(const void *self, const scl_problem *problem, const double 
   out->bytes = (3 * t * c + batch * (t + 3 * c)) * sizeof(double);
 }
 
-/* ------------------------------------------------------------ one descent */
+/* ------------ one descent */
 
 /* Refuses nonlinearities of several outputs, and more steps than parameters. */
 static scl_status functional_check(const functional *self, const scl_problem *problem,
@@ -97,7 +97,7 @@ state functional_state(functional_descent *d, size_t *t) {
   return s;
 }
 
-/* ------------------------------------------------------------ a step's minibatch */
+/* ------------ a step's minibatch */
 
 /* Reads the targets, weights and the newest feature of the minibatch's rows, and computes their
  * scores from the features that have coefficients. */

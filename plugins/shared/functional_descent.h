@@ -26,31 +26,31 @@ typedef struct functional {
 } functional;
 
 /* Their options, after the solver's own. */
-#define FUNCTIONAL_OPTIONS                                                                         \
-  {.name = "batch",                                                                                \
-   .help = "number of rows in each step, drawn with replacement; at most all rows",                \
-   .fallback = "100",                                                                              \
-   .forms = SCL_FORM_INTEGER,                                                                      \
-   SCL_AT(functional, batch),                                                                      \
-   SCL_WITHIN(1, 1e9)},                                                                            \
-      {.name = "iterations",                                                                       \
-       .help = "steps, each of which takes the next parameter; absent: T",                         \
-       .forms = SCL_FORM_INTEGER,                                                                  \
-       SCL_AT(functional, iterations),                                                             \
-       SCL_WITHIN(1, 1e9)},                                                                        \
-      SOLVER_SEED(functional, "seed for the minibatches"),                                         \
-      EARLY_STOP_OPTIONS(functional, "evaluations in a row without a smaller loss on the rows "    \
-                                     "held out before it stops; one each time as many rows were "  \
-                                     "drawn"),                                                     \
+#define FUNCTIONAL_OPTIONS \
+  {.name = "batch", \
+   .help = "number of rows in each step, drawn with replacement; at most all rows", \
+   .fallback = "100", \
+   .forms = SCL_FORM_INTEGER, \
+   SCL_AT(functional, batch), \
+   SCL_WITHIN(1, 1e9)}, \
+      {.name = "iterations", \
+       .help = "steps, each of which takes the next parameter; absent: T", \
+       .forms = SCL_FORM_INTEGER, \
+       SCL_AT(functional, iterations), \
+       SCL_WITHIN(1, 1e9)}, \
+      SOLVER_SEED(functional, "seed for the minibatches"), \
+      EARLY_STOP_OPTIONS(functional, "evaluations in a row without a smaller loss on the rows " \
+                                     "held out before it stops; one each time as many rows were " \
+                                     "drawn"), \
       LOSS_OPTIONS
 
 scl_penalty functional_penalty(const void *self);
 void functional_cost(const void *self, const scl_problem *problem, const double *values,
                      size_t count, int32_t weighted, scl_cost *out);
 
-#define FUNCTIONAL_ABILITIES                                                                       \
-  {SCL_ABILITY_LOSS, &loss_ability},                                                               \
-      SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = functional_penalty),          \
+#define FUNCTIONAL_ABILITIES \
+  {SCL_ABILITY_LOSS, &loss_ability}, \
+      SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = functional_penalty), \
       SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = functional_cost)
 
 typedef struct functional_descent {

@@ -20,21 +20,21 @@ typedef struct gaussian_rows {
 enum { GAUSSIAN_ROWS_WEIGHTS = 0, GAUSSIAN_ROWS_RADII = 2, GAUSSIAN_ROWS_ORDER = 3 };
 
 /* The option sigma. */
-#define GAUSSIAN_ROWS_SIGMA(sigma_forms, sigma_help)                                               \
-  {                                                                                                \
-    .name = "sigma", .help = sigma_help, .forms = sigma_forms, SCL_AT(gaussian_rows, given),       \
-    SCL_POSITIVE, .width = SCL_WIDTH_FREQUENCY                                                     \
+#define GAUSSIAN_ROWS_SIGMA(sigma_forms, sigma_help) \
+  { \
+    .name = "sigma", .help = sigma_help, .forms = sigma_forms, SCL_AT(gaussian_rows, given), \
+    SCL_POSITIVE, .width = SCL_WIDTH_FREQUENCY \
   }
 
 /* The first options of a sampler whose coordinates all have one sigma. */
-#define GAUSSIAN_ROWS_OPTIONS                                                                      \
-  GAUSSIAN_ROWS_SIGMA(SCL_FORM_NUMBER, "standard deviation of each weight (default 1)"),           \
-      {.name = "gamma",                                                                            \
-       .help = "instead of sigma: the rate in exp(-gamma ||x-y||^2); sigma = sqrt(2 gamma)",       \
-       .forms = SCL_FORM_NUMBER,                                                                   \
-       SCL_AT(gaussian_rows, gamma),                                                               \
-       SCL_POSITIVE,                                                                               \
-       .width = SCL_WIDTH_GAMMA},                                                                  \
+#define GAUSSIAN_ROWS_OPTIONS \
+  GAUSSIAN_ROWS_SIGMA(SCL_FORM_NUMBER, "standard deviation of each weight (default 1)"), \
+      {.name = "gamma", \
+       .help = "instead of sigma: the rate in exp(-gamma ||x-y||^2); sigma = sqrt(2 gamma)", \
+       .forms = SCL_FORM_NUMBER, \
+       SCL_AT(gaussian_rows, gamma), \
+       SCL_POSITIVE, \
+       .width = SCL_WIDTH_GAMMA}, \
       SCL_OPTION_BIAS
 
 /* As scl_plugin.create. */
@@ -49,12 +49,12 @@ scl_status gaussian_rows_characteristic(const void *instance, const scl_draw *dr
 
 /* Such a sampler by its `draw_rows` and `layout`, from the type of its instance, and its first
  * ability. */
-#define GAUSSIAN_ROWS_SAMPLER(type, space_)                                                        \
-  SCL_SAMPLER(.space = space_, .draw = draw_rows, .layout = layout,                                \
-              .moments = gaussian_rows_moments, .family = SCL_FAMILY_GAUSSIAN),                    \
+#define GAUSSIAN_ROWS_SAMPLER(type, space_) \
+  SCL_SAMPLER(.space = space_, .draw = draw_rows, .layout = layout, \
+              .moments = gaussian_rows_moments, .family = SCL_FAMILY_GAUSSIAN), \
       SCL_INSTANCE(type, options), .create = gaussian_rows_create
-#define GAUSSIAN_ROWS_CHARACTERISTIC                                                               \
-  SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,                                \
+#define GAUSSIAN_ROWS_CHARACTERISTIC \
+  SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic, \
             .characteristic = gaussian_rows_characteristic)
 
 #endif

@@ -31,15 +31,15 @@ void half_space_lift(size_t count, double half, double *out);
 
 /* The abilities of sign and step, by their functions `dual`, `threshold_dual` and `collision`, by
  * `smooth` and `smooth_float32` under a name of theirs, and by the two values. */
-#define HALF_SPACE_ABILITIES(smooth_, ...)                                                         \
-  SCL_ABILITIES(                                                                                   \
-      SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth_,                     \
-                .loop_float32 = smooth_##_float32),                                                \
-      SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),               \
-      SCL_OFFER(SCL_ABILITY_THRESHOLD_DUAL, scl_ability_threshold_dual, .dual = threshold_dual),   \
-      SCL_OFFER(SCL_ABILITY_CODE_DUAL, scl_ability_code_dual, .collision = collision),             \
-      SCL_OFFER(SCL_ABILITY_TWO_VALUED, scl_ability_two_valued, __VA_ARGS__),                      \
-      SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = INFINITY,           \
+#define HALF_SPACE_ABILITIES(smooth_, ...) \
+  SCL_ABILITIES( \
+      SCL_OFFER(SCL_ABILITY_SMOOTHING, scl_ability_smoothing, .loop = smooth_, \
+                .loop_float32 = smooth_##_float32), \
+      SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual), \
+      SCL_OFFER(SCL_ABILITY_THRESHOLD_DUAL, scl_ability_threshold_dual, .dual = threshold_dual), \
+      SCL_OFFER(SCL_ABILITY_CODE_DUAL, scl_ability_code_dual, .collision = collision), \
+      SCL_OFFER(SCL_ABILITY_TWO_VALUED, scl_ability_two_valued, __VA_ARGS__), \
+      SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = INFINITY, \
                 .breaks = (const double[]){0}, .n_breaks = 1, .scale_free = 1))
 
 #endif

@@ -62,7 +62,7 @@ scl_status folded_diagonal(const void *instance, const scl_const_parameters *u, 
   return status;
 }
 
-/* ------------------------------------------------------------ binding the parts */
+/* ------------ binding the parts */
 
 size_t folded_count(const kernel_folded *self, const char *id) {
   size_t count = 0;

@@ -37,8 +37,8 @@ const void *folded_binding(const void *self, const char *id);
 scl_shift folded_shift(const kernel_folded *self);
 
 /* The kernel, whose instance is of that type. */
-#define KERNEL_FOLDED(type)                                                                        \
-  SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .gram = folded_gram, .diagonal = folded_diagonal),       \
+#define KERNEL_FOLDED(type) \
+  SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .gram = folded_gram, .diagonal = folded_diagonal), \
       SCL_INSTANCE(type, options), .destroy = folded_destroy
 
 #endif

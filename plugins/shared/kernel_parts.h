@@ -5,10 +5,10 @@
 #include <scullery/plugin.h>
 
 /* The row of an option that takes kernels, or one, by the member that it is stored in. */
-#define KERNEL_PARTS(type, member, name_, help_)                                                   \
-  {                                                                                                \
-    .name = name_, .help = help_, .words = "kernel", .fallback = "gaussian",                       \
-    .forms = SCL_FORM_PARTS, SCL_AT(type, member)                                                  \
+#define KERNEL_PARTS(type, member, name_, help_) \
+  { \
+    .name = name_, .help = help_, .words = "kernel", .fallback = "gaussian", \
+    .forms = SCL_FORM_PARTS, SCL_AT(type, member) \
   }
 
 /* Parameters first .. first+count-1 of a batch. */

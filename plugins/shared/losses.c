@@ -2,7 +2,7 @@
 
 #include <float.h>
 
-/* ------------------------------------------------------------ the logistic loss */
+/* ------------ the logistic loss */
 
 /* log(1 + exp(x)) without overflow */
 static double loss_softplus(double x) { return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
@@ -53,7 +53,7 @@ static double loss_logistic_conjugate(double s, double y) {
   return (share > 0 ? share * log(share) : 0) + (rest > 0 ? rest * log(rest) : 0);
 }
 
-/* ------------------------------------------------------------ the exponential loss */
+/* ------------ the exponential loss */
 
 static double loss_exponential_column(double f, double y, double *slope) {
   const double value = exp(-y * f);
@@ -72,7 +72,7 @@ static double loss_exponential_conjugate(double s, double y) {
 /* The minimiser of the mean is half of the log-odds. */
 static double loss_exponential_probability(double f) { return loss_sigmoid(2 * f); }
 
-/* ------------------------------------------------------------ the square */
+/* ------------ the square */
 
 static double loss_square_column(double f, double y, double *slope) {
   *slope = f - y;
@@ -86,13 +86,13 @@ static double loss_square_curvature(double f, double y) {
 
 static double loss_square_conjugate(double s, double y) { return s * (y + s / 2); }
 
-/* ------------------------------------------------------------ the table */
+/* ------------ the table */
 
 #define LOSS_ROW(constant, word, formula, ...) {.name = word, __VA_ARGS__},
 
 const loss_function losses[LOSS_COUNT] = {LOSSES(LOSS_ROW)};
 
-/* ------------------------------------------------------------ the loss of a solver */
+/* ------------ the loss of a solver */
 
 double loss_shortfall(const loss_function *l, double f, double y) {
   return l->classes ? 1 - y * f : y - f;
@@ -127,7 +127,7 @@ scl_status loss_check(const loss_choice *choice, const scl_problem *problem, scl
       loss_of(choice)->name);
 }
 
-/* ------------------------------------------------------------ SCL_ABILITY_LOSS
+/* ------------ SCL_ABILITY_LOSS
  *
  * `self` is an instance that begins with a loss_choice. */
 

@@ -45,20 +45,20 @@ typedef struct loss_function {
 } loss_function;
 
 /* X(constant, name, formula, members of the row) */
-#define LOSSES(X)                                                                                  \
-  X(SQUARE, "square", "(f - y)^2/2", .column = loss_square_column,                                 \
-    .curvature = loss_square_curvature, .conjugate = loss_square_conjugate)                        \
-  X(LOGISTIC, "logistic", "log(1 + exp(-y f))", .classes = true, .column = loss_logistic_column,   \
-    .curvature = loss_logistic_curvature, .conjugate = loss_logistic_conjugate,                    \
-    .probability = loss_sigmoid, .joint = loss_logistic_joint,                                     \
-    .joint_probabilities = loss_softmax)                                                           \
-  X(EXPONENTIAL, "exponential", "exp(-y f)", .classes = true, .column = loss_exponential_column,   \
-    .curvature = loss_exponential_curvature, .conjugate = loss_exponential_conjugate,              \
-    .probability = loss_exponential_probability)                                                   \
-  X(HINGE, "hinge", "max(0, 1 - y f)", .classes = true, .high = 1)                                 \
-  X(SQUARED_HINGE, "squared_hinge", "max(0, 1 - y f)^2/2", .classes = true, .high = INFINITY,      \
-    .bend = 1)                                                                                     \
-  X(HUBER, "huber", "r^2/2 for |r| = |f - y| <= delta, else delta |r| - delta^2/2", .low = -1,     \
+#define LOSSES(X) \
+  X(SQUARE, "square", "(f - y)^2/2", .column = loss_square_column, \
+    .curvature = loss_square_curvature, .conjugate = loss_square_conjugate) \
+  X(LOGISTIC, "logistic", "log(1 + exp(-y f))", .classes = true, .column = loss_logistic_column, \
+    .curvature = loss_logistic_curvature, .conjugate = loss_logistic_conjugate, \
+    .probability = loss_sigmoid, .joint = loss_logistic_joint, \
+    .joint_probabilities = loss_softmax) \
+  X(EXPONENTIAL, "exponential", "exp(-y f)", .classes = true, .column = loss_exponential_column, \
+    .curvature = loss_exponential_curvature, .conjugate = loss_exponential_conjugate, \
+    .probability = loss_exponential_probability) \
+  X(HINGE, "hinge", "max(0, 1 - y f)", .classes = true, .high = 1) \
+  X(SQUARED_HINGE, "squared_hinge", "max(0, 1 - y f)^2/2", .classes = true, .high = INFINITY, \
+    .bend = 1) \
+  X(HUBER, "huber", "r^2/2 for |r| = |f - y| <= delta, else delta |r| - delta^2/2", .low = -1, \
     .high = 1, .bend = 1, .scaled = true)
 
 #define LOSS_CONSTANT(constant, name, formula, ...) LOSS_##constant,
@@ -78,16 +78,16 @@ typedef struct loss_choice {
 } loss_choice;
 
 /* The options of a solver that takes any of the losses. */
-#define LOSS_OPTIONS                                                                               \
-  {.name = "loss",                                                                                 \
-   .help = &(LOSSES(LOSS_HELP))[2],                                                                \
-   .words = &(LOSSES(LOSS_WORD))[1],                                                               \
-   .fallback = "square",                                                                           \
-   .forms = SCL_FORM_WORD,                                                                         \
-   SCL_AT(loss_choice, loss)},                                                                     \
-  {                                                                                                \
-    .name = "delta", .help = "where huber's loss turns from square to absolute, in target units",  \
-    .fallback = "1", .forms = SCL_FORM_NUMBER, SCL_AT(loss_choice, delta), SCL_POSITIVE            \
+#define LOSS_OPTIONS \
+  {.name = "loss", \
+   .help = &(LOSSES(LOSS_HELP))[2], \
+   .words = &(LOSSES(LOSS_WORD))[1], \
+   .fallback = "square", \
+   .forms = SCL_FORM_WORD, \
+   SCL_AT(loss_choice, loss)}, \
+  { \
+    .name = "delta", .help = "where huber's loss turns from square to absolute, in target units", \
+    .fallback = "1", .forms = SCL_FORM_NUMBER, SCL_AT(loss_choice, delta), SCL_POSITIVE \
   }
 
 static inline const loss_function *loss_of(const loss_choice *choice) {

@@ -10,7 +10,7 @@ void *models_new(const scl_host *host, size_t bytes, scl_error *error) {
   return model;
 }
 
-/* ------------------------------------------------------------ saving */
+/* ------------ saving */
 
 void models_put(model_writer *w, const char *name, scl_dtype dtype, size_t rows, size_t cols,
                 const void *data) {
@@ -19,7 +19,7 @@ void models_put(model_writer *w, const char *name, scl_dtype dtype, size_t rows,
   if (w->status == SCL_STATUS_OK) w->status = w->archive->put(w->archive, name, &array, w->error);
 }
 
-/* ------------------------------------------------------------ loading */
+/* ------------ loading */
 
 void *models_get(model_reader *r, const char *name, scl_dtype dtype, size_t *rows, size_t cols) {
   const size_t sizes[4] = {*rows, cols};

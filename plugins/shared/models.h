@@ -44,18 +44,18 @@ scl_status models_load(const void *self, const scl_archive *archive, size_t byte
                        void **model, scl_error *error);
 
 /* The load of models of a type, from its `get_model` and `end`. */
-#define MODELS_LOAD(type)                                                                          \
-  static scl_status load(const void *self, const scl_archive *archive, size_t features,            \
-                         size_t targets, void **model, scl_error *error) {                         \
-    return models_load(self, archive, sizeof(type), get_model, end, features, targets, model,      \
-                       error);                                                                     \
+#define MODELS_LOAD(type) \
+  static scl_status load(const void *self, const scl_archive *archive, size_t features, \
+                         size_t targets, void **model, scl_error *error) { \
+    return models_load(self, archive, sizeof(type), get_model, end, features, targets, model, \
+                       error); \
   }
 
 /* The vtable and the ability of a solver that makes models by fit, decide, save, load and end. */
-#define MODELS_SOLVER                                                                              \
-  SCL_SOLVER(.solve = NULL),                                                                       \
-      SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = fit, .decide = decide,  \
-                              .save = save, .load = load, .destroy = end),                         \
+#define MODELS_SOLVER \
+  SCL_SOLVER(.solve = NULL), \
+      SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = fit, .decide = decide, \
+                              .save = save, .load = load, .destroy = end), \
                     SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = cost))
 
 #endif

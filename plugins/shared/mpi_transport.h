@@ -144,9 +144,9 @@ static void mpi_abort(void *group) {
   (void)g->Abort(g->world, 1);
 }
 
-#define MPI_TRANSPORT                                                                              \
-  SCL_TRANSPORT(.launched = mpi_launched, .open = mpi_open, .size = mpi_size, .rank = mpi_rank,    \
-                .sum = mpi_sum, .maximum = mpi_maximum, .broadcast = mpi_broadcast,                \
+#define MPI_TRANSPORT \
+  SCL_TRANSPORT(.launched = mpi_launched, .open = mpi_open, .size = mpi_size, .rank = mpi_rank, \
+                .sum = mpi_sum, .maximum = mpi_maximum, .broadcast = mpi_broadcast, \
                 .close = mpi_close, .abort = mpi_abort)
 
 #endif

@@ -73,7 +73,7 @@ int32_t part_loss_means(const scl_host *host, const scl_part *loss, size_t c, co
          service->mean(loss, c, f, out, NULL) == SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ targets */
+/* ------------ targets */
 
 bool part_loss_takes(const scl_loss_facts *facts, double y) {
   if (facts->low == 0 && facts->high == 0) return true;

@@ -28,34 +28,34 @@ scl_status part_loss_check(const scl_problem *problem, const scl_part *loss,
                            scl_error *error);
 
 /* The row of the ability, for an instance `type` with a member `loss`. */
-#define PART_LOSS_ABILITY(type)                                                                    \
-  static double loss_value(const void *self, size_t c, const double *f, const double *y) {         \
-    const type *own = self;                                                                        \
-    return part_loss_value(own->base.host, &own->loss, c, f, y);                                   \
-  }                                                                                                \
-  static void loss_slope(const void *self, size_t c, const double *f, const double *y,             \
-                         double *out) {                                                            \
-    const type *own = self;                                                                        \
-    part_loss_slope(own->base.host, &own->loss, c, f, y, out);                                     \
-  }                                                                                                \
-  static double loss_bound(const void *self, double reach) {                                       \
-    const type *own = self;                                                                        \
-    return part_loss_largest(own->base.host, &own->loss, reach, false);                            \
-  }                                                                                                \
-  static double loss_lipschitz(const void *self, double reach) {                                   \
-    const type *own = self;                                                                        \
-    return part_loss_largest(own->base.host, &own->loss, reach, true);                             \
-  }                                                                                                \
-  static int32_t loss_probabilities(const void *self, size_t c, const double *f, double *out) {    \
-    const type *own = self;                                                                        \
-    return part_loss_probabilities(own->base.host, &own->loss, c, f, out);                         \
-  }                                                                                                \
-  static int32_t loss_means(const void *self, size_t c, const double *f, double *out) {            \
-    const type *own = self;                                                                        \
-    return part_loss_means(own->base.host, &own->loss, c, f, out);                                 \
+#define PART_LOSS_ABILITY(type) \
+  static double loss_value(const void *self, size_t c, const double *f, const double *y) { \
+    const type *own = self; \
+    return part_loss_value(own->base.host, &own->loss, c, f, y); \
+  } \
+  static void loss_slope(const void *self, size_t c, const double *f, const double *y, \
+                         double *out) { \
+    const type *own = self; \
+    part_loss_slope(own->base.host, &own->loss, c, f, y, out); \
+  } \
+  static double loss_bound(const void *self, double reach) { \
+    const type *own = self; \
+    return part_loss_largest(own->base.host, &own->loss, reach, false); \
+  } \
+  static double loss_lipschitz(const void *self, double reach) { \
+    const type *own = self; \
+    return part_loss_largest(own->base.host, &own->loss, reach, true); \
+  } \
+  static int32_t loss_probabilities(const void *self, size_t c, const double *f, double *out) { \
+    const type *own = self; \
+    return part_loss_probabilities(own->base.host, &own->loss, c, f, out); \
+  } \
+  static int32_t loss_means(const void *self, size_t c, const double *f, double *out) { \
+    const type *own = self; \
+    return part_loss_means(own->base.host, &own->loss, c, f, out); \
   }
-#define PART_LOSS_OFFER                                                                            \
-  SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = loss_value, .slope = loss_slope,          \
+#define PART_LOSS_OFFER \
+  SCL_OFFER(SCL_ABILITY_LOSS, scl_ability_loss, .value = loss_value, .slope = loss_slope, \
             .bound = loss_bound, .lipschitz = loss_lipschitz, .probabilities = loss_probabilities, \
             .means = loss_means)
 

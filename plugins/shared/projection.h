@@ -61,13 +61,13 @@ static inline scl_status projection_apply(const scl_host *host, const double *me
 }
 
 /* projection_apply as C, for the slot `formula`: `matrix` is the name of A. */
-#define PROJECTION_FORMULA(matrix, centred)                                                        \
-  "int i, j;\n"                                                                                    \
-  "for (i = 0; i < width; i++) {\n"                                                                \
-  "  double sum = 0;\n"                                                                            \
-  "  for (j = 0; j < cols; j++)\n"                                                                 \
-  "    sum += " matrix "[i * cols + j] * " centred ";\n"                                           \
-  "  out[i] = sum;\n"                                                                              \
+#define PROJECTION_FORMULA(matrix, centred) \
+  "int i, j;\n" \
+  "for (i = 0; i < width; i++) {\n" \
+  "  double sum = 0;\n" \
+  "  for (j = 0; j < cols; j++)\n" \
+  "    sum += " matrix "[i * cols + j] * " centred ";\n" \
+  "  out[i] = sum;\n" \
   "}"
 
 #endif

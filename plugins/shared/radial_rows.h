@@ -22,17 +22,17 @@ static inline scl_status radial_values(const void *self, radial_function of_dist
 }
 
 /* The sampler by its functions `draw_rows`, `law` and `of_distance`. */
-#define RADIAL_CHARACTERISTIC                                                                      \
-  static scl_status characteristic(const void *self, const scl_draw *draw, size_t rows,            \
-                                   const double *delta, ptrdiff_t stride, double *out,             \
-                                   scl_error *error) {                                             \
-    (void)error;                                                                                   \
-    return radial_values(self, of_distance, draw, rows, delta, stride, out);                       \
+#define RADIAL_CHARACTERISTIC \
+  static scl_status characteristic(const void *self, const scl_draw *draw, size_t rows, \
+                                   const double *delta, ptrdiff_t stride, double *out, \
+                                   scl_error *error) { \
+    (void)error; \
+    return radial_values(self, of_distance, draw, rows, delta, stride, out); \
   }
 #define RADIAL_ROWS SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows)
-#define RADIAL_ABILITIES                                                                           \
-  SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),                                         \
-      SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,                            \
+#define RADIAL_ABILITIES \
+  SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law), \
+      SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic, \
                 .characteristic = characteristic)
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------- files */
+/* ------------ files */
 
 scl_status scl_reading_open(scl_reading *reading, const scl_host *host, const char *path,
                             scl_error *error) {
@@ -72,7 +72,7 @@ scl_status scl_write_example(const scl_host *host, const char *path, const char 
   return host->fail(error, SCL_STATUS_IO, "%s cannot be written", path);
 }
 
-/* ---------------------------------------------------------------- memory */
+/* ------------ memory */
 
 scl_status scl_room_grow(const scl_host *host, scl_room *room, size_t bytes, scl_error *error) {
   if (bytes <= room->size && room->memory != NULL) return SCL_STATUS_OK;
@@ -106,7 +106,7 @@ void *scl_host_zeros(const scl_host *host, size_t count, size_t size) {
   return memory;
 }
 
-/* ---------------------------------------------------------------- libraries */
+/* ------------ libraries */
 
 scl_status scl_library_find(const scl_host *host, const char *path, const char *what,
                             const char *library, const char *package, const char *const *names,

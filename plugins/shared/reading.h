@@ -5,10 +5,10 @@
 
 #include <scullery/plugin.h>
 
-#define READ_TRY(call)                                                                             \
-  do {                                                                                             \
-    const scl_status status_ = (call);                                                             \
-    if (status_ != SCL_STATUS_OK) return status_;                                                  \
+#define READ_TRY(call) \
+  do { \
+    const scl_status status_ = (call); \
+    if (status_ != SCL_STATUS_OK) return status_; \
   } while (0)
 
 /* A file that is read at any place. */

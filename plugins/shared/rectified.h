@@ -29,8 +29,8 @@ void rectified_smooth(const scl_vector_math *math, size_t count, const double *m
                       double size, double drift, double *out);
 
 /* The abilities of |z| and max(0, z), which have a kink at 0, by their `smooth` and `dual`. */
-#define RECTIFIED_ABILITIES                                                                        \
-  SCL_ABILITIES(CLOSED_FORM,                                                                       \
+#define RECTIFIED_ABILITIES \
+  SCL_ABILITIES(CLOSED_FORM, \
                 SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = INFINITY, .lipschitz = 1, \
                           .breaks = (const double[]){0}, .n_breaks = 1))
 

@@ -43,7 +43,7 @@ scl_status refined_open(refined_system *s, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the system */
+/* ------------ the system */
 
 /* out = (A + weight B + diag(e)) x */
 static scl_status refined_multiply(const refined_system *s, const double *x, double *out,
@@ -121,7 +121,7 @@ static double refined_shift(const refined_system *s, double jitter, bool plain) 
   return largest;
 }
 
-/* ------------------------------------------------------------ conjugate gradients */
+/* ------------ conjugate gradients */
 
 static double refined_dot(const refined_system *s, size_t j, const double *x, const double *y) {
   double sum = 0;
@@ -218,7 +218,7 @@ static scl_status refined_improve(const refined_system *s, const double *right, 
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ with jitter */
+/* ------------ with jitter */
 
 /* x = M^-1 right, once refined; *own: the residual of M x = right. `rest` becomes that of x in the
  * system without jitter. */

@@ -127,7 +127,7 @@ scl_status risk_from_scores(const risk *r, const double *x, const double *scores
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ along a line */
+/* ------------ along a line */
 
 risk_line risk_line_of(const risk *r, const double *x, const double *p, const double *scores,
                        const double *change) {
@@ -211,7 +211,7 @@ scl_status risk_best_constant(const risk *r, const double *scores, double *chang
   return status;
 }
 
-/* ------------------------------------------------------------ SCL_ABILITY_OBJECTIVE */
+/* ------------ SCL_ABILITY_OBJECTIVE */
 
 scl_status risk_objective(const void *instance, const scl_problem *problem,
                           const double *coefficients, const double *intercept, double *value,

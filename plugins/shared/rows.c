@@ -10,7 +10,7 @@ void rows_release(const scl_host *host, const row_set *set) {
   host->release(set->pilot);
 }
 
-/* ------------------------------------------------------------ collecting */
+/* ------------ collecting */
 
 typedef struct row_place {
   size_t place, position; /* in the data; in the set */
@@ -96,7 +96,7 @@ scl_status rows_collect(const scl_problem *problem, row_set *out, scl_error *err
   return status;
 }
 
-/* ------------------------------------------------------------ rows far from 0 */
+/* ------------ rows far from 0 */
 
 bool rows_may_move(const scl_host *host, const scl_part *kernel, bool constant) {
   const scl_pilot_service *pilots = host->service(SCL_SERVICE_PILOT);
@@ -129,7 +129,7 @@ void rows_subtract(const double *x, ptrdiff_t stride, size_t count, size_t cols,
       to[i * cols + j] = x[(ptrdiff_t)i * stride + (ptrdiff_t)j] - (pilot == NULL ? 0 : pilot[j]);
 }
 
-/* ------------------------------------------------------------ classes */
+/* ------------ classes */
 
 size_t rows_classes(const row_set *set) { return set->targets == 1 ? 2 : set->targets; }
 

@@ -5,7 +5,7 @@
 
 #include <scullery/plugin.h>
 
-#define SCALED_KERNEL(spaces_, pair_)                                                              \
+#define SCALED_KERNEL(spaces_, pair_) \
   SCL_KERNEL(.spaces = spaces_, .finish = finish, .scale = scale, .pair = pair_)
 
 #endif

@@ -11,13 +11,13 @@ typedef struct scaled_rows {
 } scaled_rows;
 
 /* The options, from the name of s, its help, range and width; a bias. */
-#define SCALED_ROWS_OPTIONS(name_, help_, ...)                                                     \
-  {.name = name_,                                                                                  \
-   .help = help_,                                                                                  \
-   .fallback = "1",                                                                                \
-   .forms = SCL_FORM_NUMBER,                                                                       \
-   SCL_AT(scaled_rows, scale),                                                                     \
-   __VA_ARGS__},                                                                                   \
+#define SCALED_ROWS_OPTIONS(name_, help_, ...) \
+  {.name = name_, \
+   .help = help_, \
+   .fallback = "1", \
+   .forms = SCL_FORM_NUMBER, \
+   SCL_AT(scaled_rows, scale), \
+   __VA_ARGS__}, \
       SCL_OPTION_BIAS
 
 static inline void scaled_rows_moments(const void *self, double *mean, double *scale) {
@@ -26,9 +26,9 @@ static inline void scaled_rows_moments(const void *self, double *mean, double *s
 }
 
 /* The sampler: the numbers N(0, 1) that one e takes, and its family. */
-#define SCALED_ROWS(normals_, family_)                                                             \
-  SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = scaled_rows_moments,              \
-              .factor = factor, .normals = normals_, .family = family_),                           \
+#define SCALED_ROWS(normals_, family_) \
+  SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = scaled_rows_moments, \
+              .factor = factor, .normals = normals_, .family = family_), \
       SCL_INSTANCE(scaled_rows, options)
 
 #endif

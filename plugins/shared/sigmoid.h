@@ -24,16 +24,16 @@ double sigmoid_dual(const sigmoid *g, double mean_a, double mean_b, double var_a
                     double covariance);
 
 /* The `dual` of the sigmoid with this `loop`; the nonlinearity by both, with values in [-1, 1]. */
-#define SIGMOID_DUAL(pole_)                                                                        \
-  static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b,   \
-                     double covariance) {                                                          \
-    const sigmoid g = {.base = self, .loop = loop, .pole = pole_};                                 \
-    return sigmoid_dual(&g, mean_a, mean_b, var_a, var_b, covariance);                             \
+#define SIGMOID_DUAL(pole_) \
+  static double dual(const void *self, double mean_a, double mean_b, double var_a, double var_b, \
+                     double covariance) { \
+    const sigmoid g = {.base = self, .loop = loop, .pole = pole_}; \
+    return sigmoid_dual(&g, mean_a, mean_b, var_a, var_b, covariance); \
   }
-#define SIGMOID(slope)                                                                             \
-  SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula),                                      \
-      SCL_ABILITIES(                                                                               \
-          SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual),           \
+#define SIGMOID(slope) \
+  SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula), \
+      SCL_ABILITIES( \
+          SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual), \
           SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = slope))
 
 #endif

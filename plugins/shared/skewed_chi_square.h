@@ -17,8 +17,8 @@ static scl_status skewed_domain(const void *self, scl_domain *out, scl_error *er
   out->low = -((const skewed *)self)->c;
   return SCL_STATUS_OK;
 }
-#define SKEWED_DOMAIN                                                                              \
-  SCL_OFFER(SCL_ABILITY_DOMAIN, scl_ability_domain, .range = SCL_RANGE_OPEN, .high = INFINITY,     \
+#define SKEWED_DOMAIN \
+  SCL_OFFER(SCL_ABILITY_DOMAIN, scl_ability_domain, .range = SCL_RANGE_OPEN, .high = INFINITY, \
             .domain = skewed_domain)
 
 #endif

@@ -6,47 +6,47 @@
 #include <scullery/plugin.h>
 
 /* set: SCL_POSITIVE or SCL_NOT_NEGATIVE */
-#define SOLVER_LAMBDA(type, text, meaning, set)                                                    \
-  {                                                                                                \
-    .name = "lambda", .help = meaning, .fallback = text, .forms = SCL_FORM_NUMBER,                 \
-    SCL_AT(type, lambda), set, .role = SCL_ROLE_REGULARISATION                                     \
+#define SOLVER_LAMBDA(type, text, meaning, set) \
+  { \
+    .name = "lambda", .help = meaning, .fallback = text, .forms = SCL_FORM_NUMBER, \
+    SCL_AT(type, lambda), set, .role = SCL_ROLE_REGULARISATION \
   }
 
-#define SOLVER_TOLERANCE(type, text, meaning)                                                      \
-  {                                                                                                \
-    .name = "tolerance", .help = meaning, .fallback = text, .forms = SCL_FORM_NUMBER,              \
-    SCL_AT(type, tolerance), .range = SCL_RANGE_LOW_OPEN, .low = 0, .high = 1,                     \
-    .role = SCL_ROLE_TOLERANCE                                                                     \
+#define SOLVER_TOLERANCE(type, text, meaning) \
+  { \
+    .name = "tolerance", .help = meaning, .fallback = text, .forms = SCL_FORM_NUMBER, \
+    SCL_AT(type, tolerance), .range = SCL_RANGE_LOW_OPEN, .low = 0, .high = 1, \
+    .role = SCL_ROLE_TOLERANCE \
   }
 
-#define SOLVER_MAX_ITERATIONS(type, text, meaning)                                                 \
-  {                                                                                                \
-    .name = "max_iterations", .help = meaning, .fallback = text, .forms = SCL_FORM_INTEGER,        \
-    SCL_AT(type, max_iterations), SCL_WITHIN(1, 1e9)                                               \
+#define SOLVER_MAX_ITERATIONS(type, text, meaning) \
+  { \
+    .name = "max_iterations", .help = meaning, .fallback = text, .forms = SCL_FORM_INTEGER, \
+    SCL_AT(type, max_iterations), SCL_WITHIN(1, 1e9) \
   }
 
 /* Up to 2^53: every value is a number of Lua. */
-#define SOLVER_SEED(type, meaning)                                                                 \
-  {                                                                                                \
-    .name = "seed", .help = meaning, .fallback = "0", .forms = SCL_FORM_INTEGER,                   \
-    SCL_AT(type, seed), SCL_WITHIN(0, 9007199254740992)                                            \
+#define SOLVER_SEED(type, meaning) \
+  { \
+    .name = "seed", .help = meaning, .fallback = "0", .forms = SCL_FORM_INTEGER, \
+    SCL_AT(type, seed), SCL_WITHIN(0, 9007199254740992) \
   }
 
 /* The host reads it by its role: in solvers whose penalty is about the whole function, and in those
  * that penalise weights. */
-#define SOLVER_INTERCEPT                                                                           \
-  {                                                                                                \
-    .name = "intercept", .help = "fit an unpenalised constant", .fallback = "false",               \
-    .forms = SCL_FORM_BOOLEAN, .role = SCL_ROLE_INTERCEPT                                          \
+#define SOLVER_INTERCEPT \
+  { \
+    .name = "intercept", .help = "fit an unpenalised constant", .fallback = "false", \
+    .forms = SCL_FORM_BOOLEAN, .role = SCL_ROLE_INTERCEPT \
   }
 
 /* For least squares with either penalty; member: int32_t penalty. */
 enum { PENALTY_L2, PENALTY_RKHS };
 
-#define SOLVER_PENALTY(type)                                                                       \
-  {                                                                                                \
-    .name = "penalty", .help = "l2: ||a||^2; rkhs: a'Ga, for features with a K, or of a kernel",   \
-    .words = "l2|rkhs", .fallback = "l2", .forms = SCL_FORM_WORD, SCL_AT(type, penalty)            \
+#define SOLVER_PENALTY(type) \
+  { \
+    .name = "penalty", .help = "l2: ||a||^2; rkhs: a'Ga, for features with a K, or of a kernel", \
+    .words = "l2|rkhs", .fallback = "l2", .forms = SCL_FORM_WORD, SCL_AT(type, penalty) \
   }
 
 static inline scl_status penalty_check(int32_t penalty, const scl_problem *problem,

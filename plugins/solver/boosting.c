@@ -67,7 +67,7 @@ static scl_status reserve_parts(const scl_host *host, boosted *m, size_t rounds,
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ fitting */
+/* ------------ fitting */
 
 /* Numbers of the rows, n x c, and n weights. */
 typedef struct fitting {
@@ -260,7 +260,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   return status;
 }
 
-/* ------------------------------------------------------------ scores */
+/* ------------ scores */
 
 static scl_status decide(const void *instance, const void *model, const scl_const_block *rows,
                          double *scores, ptrdiff_t stride, scl_error *error) {
@@ -285,7 +285,7 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ arrays: the constants, the steps of
+/* ------------ arrays: the constants, the steps of
  * each round, and those of round k with the prefix "round.k" */
 
 enum { PREFIX = 32 };
@@ -325,7 +325,7 @@ static void get_model(const void *instance, model_reader *r, size_t features, si
 }
 MODELS_LOAD(boosted)
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 /* The solver's cost in each round, and a pass for its scores. */
 static void cost(const void *instance, const scl_problem *problem, const double *values,

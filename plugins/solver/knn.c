@@ -35,7 +35,7 @@ typedef struct neighbours {
   double largest;  /* of them */
 } neighbours;
 
-/* ------------------------------------------------------------ keeping the rows */
+/* ------------ keeping the rows */
 
 static void end(const void *instance, void *model) {
   const scl_host *host = ((const knn *)instance)->base.host;
@@ -83,7 +83,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   return status;
 }
 
-/* ------------------------------------------------------------ the k nearest: a heap with the
+/* ------------ the k nearest: a heap with the
  * farthest on top */
 
 typedef struct neighbour {
@@ -148,7 +148,7 @@ static void meet(const knn *self, const neighbours *m, const double *x, double s
   }
 }
 
-/* ------------------------------------------------------------ scores */
+/* ------------ scores */
 
 /* scores (c numbers) = the weighted mean of the targets of k neighbours, summed in their order. */
 static void average(const neighbours *m, const neighbour *heap, size_t k, double *scores) {
@@ -216,7 +216,7 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   return status;
 }
 
-/* ------------------------------------------------------------ arrays: rows, targets, weights, and
+/* ------------ arrays: rows, targets, weights, and
  * the pilot where there is one */
 
 static scl_status save(const void *instance, const void *model, scl_archive *archive,

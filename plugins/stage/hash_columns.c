@@ -63,7 +63,7 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ sparse rows */
+/* ------------ sparse rows */
 
 /* New column << 32 | place in the row: ascending, those of one new column by their old columns. */
 static int compare(const void *a, const void *b) {

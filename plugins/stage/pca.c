@@ -61,7 +61,7 @@ static scl_status by_covariance(fitted_pca *f, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ fewer rows than columns */
+/* ------------ fewer rows than columns */
 
 /* All centred rows, one in each column: d x n. */
 typedef struct keeping {
@@ -122,7 +122,7 @@ static scl_status by_rows(fitted_pca *f, int *found, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ fitting */
+/* ------------ fitting */
 
 static scl_status put_all(const fitted_pca *f, scl_error *error) {
   const scl_fitting *to = f->fitting;

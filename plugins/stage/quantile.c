@@ -29,7 +29,7 @@ static const scl_option options[] = {
                 SCL_WITHIN(2, 1e8)),
     SCL_INTEGER(quantile, seed, "0", "seed of the sample", SCL_WITHIN(0, 9007199254740992))};
 
-/* ------------------------------------------------------------ learning */
+/* ------------ learning */
 
 typedef struct learning {
   const scl_host *host;
@@ -97,7 +97,7 @@ static scl_status fit(const void *instance, const scl_fitting *fitting, scl_erro
   return fitting->put(fitting, "values", &array, error);
 }
 
-/* ------------------------------------------------------------ applying */
+/* ------------ applying */
 
 static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error *error) {
   const scl_host *host = ((const scl_base *)instance)->host;

@@ -2,7 +2,7 @@
  * is 0 stays 0, so that sparse rows stay sparse. */
 #include <scullery/plugin.h>
 
-/* ------------------------------------------------------------ learning */
+/* ------------ learning */
 
 typedef struct reading {
   double *most; /* of each of d columns */
@@ -56,7 +56,7 @@ static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ applying */
+/* ------------ applying */
 
 static scl_status apply(const void *self, const scl_stage_state *fitted, const scl_const_block *in,
                         const scl_block *out, scl_error *error) {

@@ -56,7 +56,7 @@ static scl_status create(void *instance, scl_error *error) {
                                "option 'columns' takes a list of different whole numbers from 1");
 }
 
-/* ------------------------------------------------------------ the categories of a column */
+/* ------------ the categories of a column */
 
 /* A category: its value, and over its rows the sum of the weights. Sums of w y and w y^2 for each
  * target y, less its origin, are in `sums`, at 2 c `place`. */
@@ -160,7 +160,7 @@ static scl_status add_rows(void *context, const scl_rows *rows, scl_error *error
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ smoothing */
+/* ------------ smoothing */
 
 /* The smoothing s for target t, from the sums of squares within and between the categories of a
  * column, and its mean m less the origin. With N rows in k categories, n_v in each:
@@ -208,7 +208,7 @@ static void encode(const encoding *e, const column *c, double *codes) {
   }
 }
 
-/* ------------------------------------------------------------ fitting */
+/* ------------ fitting */
 
 /* The arrays of the state: the columns (1 x k, from 1), the number of categories of each (1 x k),
  * their values (all x 1) and codes (all x c), and the mean (1 x c). */
@@ -297,7 +297,7 @@ static scl_status fit(const void *instance, const scl_fitting *fitting, scl_erro
   return status;
 }
 
-/* ------------------------------------------------------------ applying */
+/* ------------ applying */
 
 /* Whether the arrays agree with each other and with the columns that arrive. */
 static int is_sound(const scl_stage_state *f) {

@@ -18,7 +18,7 @@ static const scl_option options[] = {
     SCL_BOOLEAN(tfidf, sublinear, "false", "1 + ln(count) in place of a count"),
     SCL_BOOLEAN(tfidf, normalize, "true", "divide each row by its Euclidean norm")};
 
-/* ------------------------------------------------------------ learning */
+/* ------------ learning */
 
 typedef struct counting {
   int64_t *rows_with; /* d: rows with a number in the column */
@@ -77,7 +77,7 @@ static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error
                                "the array 'idf' is not a row of %zu numbers", fitted->cols);
 }
 
-/* ------------------------------------------------------------ applying */
+/* ------------ applying */
 
 /* A number other than 0 of column j. */
 static double weigh(const tfidf *self, const double *idf, size_t j, double count) {

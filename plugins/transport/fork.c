@@ -53,7 +53,7 @@ typedef struct group {
   unsigned turn; /* the buffer of the next exchange, 0 or 1 */
 } group;
 
-/* ------------------------------------------------------------ waiting for each other */
+/* ------------ waiting for each other */
 
 static scl_status fail_ended(const group *g, scl_error *error) {
   const unsigned ended = atomic_load(&g->memory->ended);
@@ -92,7 +92,7 @@ static scl_status wait_for_all(const group *g, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ exchanges */
+/* ------------ exchanges */
 
 static int64_t *buffer_of(const group *g, size_t rank) {
   return g->memory->numbers + (g->turn * g->size + rank) * CHUNK;
@@ -157,7 +157,7 @@ static scl_status fork_broadcast(void *context, size_t from, void *bytes, size_t
 static size_t fork_size(void *context) { return ((const group *)context)->size; }
 static size_t fork_rank(void *context) { return ((const group *)context)->rank; }
 
-/* ------------------------------------------------------------ the process that waits for all */
+/* ------------ the process that waits for all */
 
 /* The processes, as the one that started them sees them. */
 typedef struct launch {
@@ -249,7 +249,7 @@ static _Noreturn void wait_and_end(launch *l, const sigset_t *awaited) {
   _exit(l->status);
 }
 
-/* ------------------------------------------------------------ joining */
+/* ------------ joining */
 
 /* The memory that the processes share. */
 static shared *map_shared(const forking *self, size_t *bytes, scl_error *error) {

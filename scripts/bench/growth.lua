@@ -111,7 +111,7 @@ local document = args.from ~= "" and read(args.from) or { version = sc.version,
 local points = document.points
 if args.json ~= "" then core.write_text(args.json, core.json_encode(document) .. "\n") end
 
--- ---------------------------------------------------------------- pictures
+-- ------------ pictures
 
 local function column(list, field)
   local values = {}

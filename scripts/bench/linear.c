@@ -28,7 +28,7 @@ static double normal(void) {
 
 static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-/* ------------------------------------------------------------ rows */
+/* ------------ rows */
 
 typedef struct words {
   int count;
@@ -95,7 +95,7 @@ static int make(long rows, int columns, double numbers, const char *path) {
   return fclose(file) != 0;
 }
 
-/* ------------------------------------------------------------ LIBLINEAR */
+/* ------------ LIBLINEAR */
 
 static struct feature_node *nodes;
 static size_t room, used;

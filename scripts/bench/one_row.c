@@ -21,16 +21,16 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-#define LEAST(suffix, type, gemv, cosine)                                                          \
-  static void least_##suffix(int d, int t, const type *w, const type *x, const type *b,            \
-                             const type *a, type *restrict z) {                                    \
-    type sum = 0;                                                                                  \
-    gemv(CblasRowMajor, CblasNoTrans, t, d, 1, w, d, x, 1, 0, z, 1);                               \
-    for (int i = 0; i < t; i++)                                                                    \
-      z[i] = cosine(z[i] + b[i]);                                                                  \
-    for (int i = 0; i < t; i++)                                                                    \
-      sum += a[i] * z[i];                                                                          \
-    sink = (double)sum;                                                                            \
+#define LEAST(suffix, type, gemv, cosine) \
+  static void least_##suffix(int d, int t, const type *w, const type *x, const type *b, \
+                             const type *a, type *restrict z) { \
+    type sum = 0; \
+    gemv(CblasRowMajor, CblasNoTrans, t, d, 1, w, d, x, 1, 0, z, 1); \
+    for (int i = 0; i < t; i++) \
+      z[i] = cosine(z[i] + b[i]); \
+    for (int i = 0; i < t; i++) \
+      sum += a[i] * z[i]; \
+    sink = (double)sum; \
   }
 LEAST(f64, double, cblas_dgemv, cos)
 LEAST(f32, float, cblas_sgemv, cosf)

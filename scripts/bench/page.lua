@@ -25,7 +25,7 @@ local function between(text, name, lines)
   return text:sub(1, from) .. "\n\n" .. table.concat(lines, "\n") .. "\n\n" .. text:sub(to)
 end
 
--- ---------------------------------------------------------------- figures
+-- ------------ figures
 
 local function short(number)
   if number >= 100 then return ("%.0f"):format(number) end
@@ -131,7 +131,7 @@ local function tables(document)
   return lines
 end
 
--- ---------------------------------------------------------------- growth
+-- ------------ growth
 
 -- 10,000,000
 local function grouped(whole)

@@ -38,7 +38,7 @@ def standardized(x, *others):
     return [(part - mean) / scale for part in (x, *others)]
 
 
-# ---------------------------------------------------------------- ridge
+# ------------ ridge
 
 
 def weighting():
@@ -124,7 +124,7 @@ def sinks():
     return result
 
 
-# ---------------------------------------------------------------- liblinear
+# ------------ liblinear
 
 
 def linear(loss, lam):
@@ -165,7 +165,7 @@ def sparse(loss, lam=1e-5):
     return result
 
 
-# ---------------------------------------------------------------- baselines
+# ------------ baselines
 
 
 def svc(name):

@@ -104,7 +104,7 @@ for _, case in ipairs(solvers) do
   end
 end
 
--- ------------------------------------------------------------ many machines
+-- ------------ many machines
 
 local machines = { 1, 2, 4, 16, 64, 256, 1000 }
 

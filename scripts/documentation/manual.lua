@@ -1,7 +1,7 @@
 --- The manual page scullery(1), from what the command prints about itself.
 local manual = {}
 
--- ---------------------------------------------------------------- what the command prints
+-- ------------ what the command prints
 
 local function printed(binary, words)
   local pipe = assert(io.popen(("COLUMNS=100 '%s' %s --help 2>&1"):format(binary, words)))
@@ -89,7 +89,7 @@ local function parsed_main(text)
   return parts
 end
 
--- ---------------------------------------------------------------- the page
+-- ------------ the page
 
 -- Text as roff takes it.
 local function roff(text)

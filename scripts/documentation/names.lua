@@ -3,7 +3,7 @@ local page = require "documentation.page"
 
 local names = {}
 
--- ---------------------------------------------------------------- sc.x.y and methods
+-- ------------ sc.x.y and methods
 
 -- Variables of the pages and the class that the objects in them have.
 local class_of = { ds = "dataset", train = "dataset", test = "dataset", p = "pipeline",
@@ -72,7 +72,7 @@ local function check_line(line, methods, made, wrong)
   end
 end
 
--- ---------------------------------------------------------------- files and variables
+-- ------------ files and variables
 
 local rooms = { "", "core/", "lua/scullery/", "lua/", "docs/", "scripts/", "tests/",
   "core/include/", "core/include/scullery/", "checker/" }

@@ -39,7 +39,7 @@ local function entry(text)
   return markdown.code(signature) .. "\n\n" .. markdown.body(markdown.sentence(rest))
 end
 
--- ---------------------------------------------------------------- functions
+-- ------------ functions
 
 -- The part of a help text before the lists of members and methods that follow it.
 local function without_lists(text)
@@ -88,7 +88,7 @@ local function functions_page()
   return table.concat(parts, "\n")
 end
 
--- ---------------------------------------------------------------- objects
+-- ------------ objects
 
 local function methods_of(class)
   local parts = {}
@@ -133,7 +133,7 @@ local function objects_page(source)
   return table.concat(parts, "\n")
 end
 
--- ---------------------------------------------------------------- plugins
+-- ------------ plugins
 
 -- A summary as a sentence.
 local function sentence(text) return (text:gsub("^%l", string.upper)) .. "." end
@@ -168,7 +168,7 @@ local function plugins_page(kind, title)
     .. markdown.table({ "name", "what it is" }, lines) .. "\n\n" .. table.concat(parts, "\n")
 end
 
--- ---------------------------------------------------------------- the command
+-- ------------ the command
 
 local function printed(command)
   local pipe = assert(io.popen("COLUMNS=100 " .. command .. " 2>&1"))
@@ -195,7 +195,7 @@ local function command_page(binary)
   return table.concat(parts, "\n")
 end
 
--- ---------------------------------------------------------------- all
+-- ------------ all
 
 local contents = MADE .. [[
 # Reference

@@ -134,7 +134,7 @@ class Child:
             os.set_blocking(descriptor, False)
             self.selector.register(descriptor, selectors.EVENT_READ)
 
-    # ------------------------------------------------------------ asking
+    # ------------ asking
 
     def ask(self, request, show=lambda name, text: None, display=lambda data: None,
             progress=lambda text: None):
@@ -217,7 +217,7 @@ class Child:
                     break
         printed.flush()
 
-    # ------------------------------------------------------------ stopping
+    # ------------ stopping
 
     def interrupt(self):
         self.signal(signal.SIGINT)

@@ -94,7 +94,7 @@ class SculleryKernel(Kernel):
         self.child = None
         self.history = History()
 
-    # ------------------------------------------------------------ requests of any shape
+    # ------------ requests of any shape
 
     async def process_control(self, message, *more):
         """A message without a delimiter, or of no known shape, would end the loop that answers
@@ -147,7 +147,7 @@ class SculleryKernel(Kernel):
     def do_history(self, hist_access_type, output, raw, **given):
         return {"status": "ok", "history": self.history.find(hist_access_type, output, **given)}
 
-    # ------------------------------------------------------------ the child
+    # ------------ the child
 
     def ask(self, request, **told):
         if self.child is None:
@@ -185,7 +185,7 @@ class SculleryKernel(Kernel):
             child.close()
         return {"status": "ok", "restart": restart}
 
-    # ------------------------------------------------------------ cells
+    # ------------ cells
 
     def tell(self, kind, content):
         self.send_response(self.iopub_socket, kind, content)
@@ -230,7 +230,7 @@ class SculleryKernel(Kernel):
         return {"status": "ok", "execution_count": self.execution_count, "payload": [],
                 "user_expressions": {}}
 
-    # ------------------------------------------------------------ the editor
+    # ------------ the editor
 
     def do_complete(self, code, cursor_pos):
         cursor_pos = max(0, min(cursor_pos, len(code)))

@@ -26,7 +26,7 @@ end
 local read, target_of, kind_of, up = places.read, places.target, places.kind, places.up
 local function file_of(place) return places.file(source, reference, place) end
 
--- ---------------------------------------------------------------- what the site has
+-- ------------ what the site has
 
 -- All places that can be reached from the first ones, in the order in which they are met.
 local function reached(first)
@@ -64,7 +64,7 @@ local function listed()
   return list
 end
 
--- ---------------------------------------------------------------- pages
+-- ------------ pages
 
 local function navigation(pages, place)
   local lines = { ("<a href=\"%sindex.html\">Scullery</a>"):format(up(place)) }
@@ -115,7 +115,7 @@ local function write_report(path)
   best:report(path, { data = test, title = "An example: breast cancer of Wisconsin" })
 end
 
--- ---------------------------------------------------------------- the site
+-- ------------ the site
 
 if not (reference and out) then
   error("takes the folder of the reference and that of the site", 0)

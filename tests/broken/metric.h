@@ -5,8 +5,8 @@
 #include "base.h"
 
 /* The descriptor of a metric, from the members of its table. */
-#define BROKEN_METRIC(...)                                                                         \
-  const scl_plugin scullery_plugin = {BROKEN_TEXTS, SCL_METRIC(__VA_ARGS__),                       \
+#define BROKEN_METRIC(...) \
+  const scl_plugin scullery_plugin = {BROKEN_TEXTS, SCL_METRIC(__VA_ARGS__), \
                                       .instance_size = sizeof(scl_base)}
 
 static inline const double *predicted_of(const scl_judged *judged, size_t i) {

@@ -11,16 +11,16 @@
 
 /* The descriptor, with the members of the table that are wrong, each of which replaces the right
  * one: BROKEN_STAGE(.apply = wrong_apply) */
-#define BROKEN_STAGE(...)                                                                          \
-  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")             \
-      const scl_plugin scullery_plugin = {                                                         \
-          .name = "broken",                                                                        \
-          .summary = "A row stage that is wrong in one way",                                       \
-          .doc = "Columns cut to mean +- reach deviations, but for what is wrong with it.",        \
-          .version = "1.0",                                                                        \
-          SCL_STAGE(.flags = SCL_STAGE_HOMOGENEOUS | SCL_STAGE_BY_COLUMN, .arrays = "low|high",    \
-                    .fit = fit, .apply = apply, __VA_ARGS__),                                      \
-          SCL_INSTANCE(winsor, options)};                                                          \
+#define BROKEN_STAGE(...) \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"") \
+      const scl_plugin scullery_plugin = { \
+          .name = "broken", \
+          .summary = "A row stage that is wrong in one way", \
+          .doc = "Columns cut to mean +- reach deviations, but for what is wrong with it.", \
+          .version = "1.0", \
+          SCL_STAGE(.flags = SCL_STAGE_HOMOGENEOUS | SCL_STAGE_BY_COLUMN, .arrays = "low|high", \
+                    .fit = fit, .apply = apply, __VA_ARGS__), \
+          SCL_INSTANCE(winsor, options)}; \
   _Pragma("GCC diagnostic pop")
 
 /* Puts low and high, d numbers each. */

@@ -15,7 +15,7 @@ local sanitized = (os.getenv "SCULLERY_SANITIZE" or "") ~= ""
 
 local function check(arguments) return support.scullery("plugin check " .. arguments) end
 
--- ---------------------------------------------------------------- the command
+-- ------------ the command
 
 TestCommand = {}
 
@@ -95,7 +95,7 @@ function TestCommand:test_mistakes()
   end
 end
 
--- ---------------------------------------------------------------- the function
+-- ------------ the function
 
 TestFunction = {}
 
@@ -170,7 +170,7 @@ function TestFunction:test_mistakes()
   support.fails({ "plugin.check: takes the path" }, sc.plugin.check, 3)
 end
 
--- ---------------------------------------------------------------- loading
+-- ------------ loading
 
 TestLoading = {}
 
@@ -199,7 +199,7 @@ function TestLoading:test_a_constructor_does_not_end_the_checker()
   lu.assertEquals({ #all.results, all.results[1].outcome }, { 1, "crash" })
 end
 
--- ---------------------------------------------------------------- what a run leaves behind
+-- ------------ what a run leaves behind
 
 TestBehind = {}
 

@@ -10,7 +10,7 @@ import numpy as np
 SEPARATORS = [",", ";", "\t", "|"]
 
 
-# ---------------------------------------------------------------- CSV
+# ------------ CSV
 
 def quoted(text):
     return '"' + text.replace('"', '""') + '"'
@@ -84,7 +84,7 @@ def csv_file(draw):
     return text.encode(), options
 
 
-# ---------------------------------------------------------------- LIBSVM
+# ------------ LIBSVM
 
 def libsvm_file(draw):
     lines = []
@@ -102,7 +102,7 @@ def libsvm_file(draw):
     return (ends.join(lines) + draw.choice([ends, ""])).encode(), {}
 
 
-# ---------------------------------------------------------------- NPY and IDX
+# ------------ NPY and IDX
 
 def npy_file(draw):
     kind = draw.choice(["<f8", "<f8", "<f4", ">f8", ">f4", "<i4", "<i8", ">i2", "|u1", "|i1", "<u8", "|b1"])
@@ -129,7 +129,7 @@ def idx_file(draw):
     return struct.pack(">HBB", 0, code, len(dims)) + struct.pack(">%dI" % len(dims), *dims) + body, {}
 
 
-# ---------------------------------------------------------------- bending
+# ------------ bending
 
 TOKENS = {
     "csv": [b'"', b'"', b'""', b",", b";", b"\n", b"\r", b"\r", b"\r\n", b" ", b"\xe9", b"\xc3", b"\xef\xbb\xbf",

@@ -62,7 +62,7 @@ def same(ours, theirs):
     return ours.shape == theirs.shape and np.array_equal(ours, theirs, equal_nan=True)
 
 
-# ---------------------------------------------------------------- CSV
+# ------------ CSV
 
 class Column:
     def __init__(self, results):
@@ -193,7 +193,7 @@ def judge_csv(data, results):
     return judge_columns(table, rows)
 
 
-# ---------------------------------------------------------------- the others
+# ------------ the others
 
 def judge_libsvm(data, results):
     X, y = results.matrix(), results.matrix()

@@ -21,7 +21,7 @@ local function put_texts(list)
   for _, text in ipairs(list) do put("<s4", tostring(text)) end
 end
 
--- ---------------------------------------------------------------- CSV
+-- ------------ CSV
 
 -- The columns in which whole numbers were rounded; whether missing numbers were filled in.
 local function notes(list)
@@ -88,7 +88,7 @@ local function refused_alike(path, options)
   return kind ~= "csv" or not pcall(core.stream_csv, path, options)
 end
 
--- ---------------------------------------------------------------- the others
+-- ------------ the others
 
 local readers = { csv = read_csv }
 
@@ -110,7 +110,7 @@ function readers.idx(path)
   return function() put_matrix(r.X) end
 end
 
--- ---------------------------------------------------------------- all files
+-- ------------ all files
 
 local function options_of(line)
   local options = {}

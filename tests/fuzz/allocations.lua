@@ -24,7 +24,7 @@ local function finding(...)
   told[kind] = true
 end
 
--- ------------------------------------------------------------ the engine's allocations
+-- ------------ the engine's allocations
 
 -- Every n until the part is done without a failure; returns how many failed.
 local function fail_engine(name, f, began)
@@ -69,7 +69,7 @@ local function engine_child()
   os.exit(findings == 0, true)
 end
 
--- ------------------------------------------------------------ all allocations
+-- ------------ all allocations
 
 local function run(folder, variable, value)
   local path = support.quote(attack.source .. "/tests/fuzz/small_work.lua")

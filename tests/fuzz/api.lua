@@ -15,7 +15,7 @@ local o = attack.options(arg, { seed = "1", first = 1, count = 1e9, seconds = 60
 
 local here = attack.source .. "/tests/fuzz/"
 
--- ------------------------------------------------------------ the child
+-- ------------ the child
 
 local function environment(w)
   return { v = w.v, w = w, sc = w.sc, core = w.core, setmetatable = setmetatable, math = math,
@@ -66,7 +66,7 @@ local function child()
   collectgarbage()
 end
 
--- ------------------------------------------------------------ the parent
+-- ------------ the parent
 
 local folder
 local variables = "ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1:\z

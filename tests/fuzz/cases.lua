@@ -11,7 +11,7 @@ local random, made, rate -- of the case that is written; how many arguments in 1
 local function pick(list) return list[random(#list)] end
 local function chance(percent) return random(100) <= percent end
 
--- ------------------------------------------------------------ hostile values
+-- ------------ hostile values
 
 local numbers = { "0", "1", "-1", "2", "3", "0.5", "1e308", "-1e308", "5e-324", "-0.0", "0/0",
   "1/0", "-1/0", "2^31", "2^32", "2^40", "2^53", "2^61", "2^62", "2^63", "math.maxinteger",
@@ -97,7 +97,7 @@ local function hostile(depth)
   return expression(pick(classes), depth + 1)
 end
 
--- ------------------------------------------------------------ arguments by their names
+-- ------------ arguments by their names
 
 local small = { "0", "1", "2", "3", "5", "12" }
 local lists = { "{ 1, 2, 3 }", "{ 1, 2 }", "{}", "{ 0 }", "{ 3, 2, 1 }", "{ 1, 1 }", "{ 12 }",
@@ -269,7 +269,7 @@ function call(depth)
   return ("w.%s(%q, %s%s%s)"):format(how, f.title, f.call, comma, with)
 end
 
--- ------------------------------------------------------------ a case
+-- ------------ a case
 
 local model_fields = { "weights", "intercept", "map", "stages", "learnt", "classes", "targets",
   "dim", "dtype", "block", "task", "schema", "calibration", "components", "solver", "features",

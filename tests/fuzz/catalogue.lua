@@ -17,7 +17,7 @@ local function sorted(set)
   return list
 end
 
--- ------------------------------------------------------------ what functions take
+-- ------------ what functions take
 
 -- MODULE.NAME(argument, ...) as the comments of the C files in a folder say.
 local function module_arguments(module, folder)
@@ -76,7 +76,7 @@ local function signature(f, from_c)
   return arguments, options_of(info)
 end
 
--- ------------------------------------------------------------ the list
+-- ------------ the list
 
 -- Every object of a class, made as a text; the first is the one whose methods are listed.
 catalogue.objects = {

@@ -17,7 +17,7 @@ local random
 local function one_of(list) return list[random(#list)] end
 local function once_in(n) return random(n) == 1 end
 
--- ---------------------------------------------------------------- plugins
+-- ------------ plugins
 
 local names = { "plain", "general", "split", "lattice", "rotated", "few", "shared", "pupil",
   "wrapper", "wave", "waves", "side", "cell", "bell", "long", "twice", "square", "mean", "ramp",
@@ -102,7 +102,7 @@ local function plugins_of(hundred)
   return all, lines
 end
 
--- ---------------------------------------------------------------- components and options
+-- ------------ components and options
 
 local component
 
@@ -144,7 +144,7 @@ function component(kind, all, depth)
   return fine and one or nil
 end
 
--- ---------------------------------------------------------------- data and pipelines
+-- ------------ data and pipelines
 
 local function data()
   local n, d = one_of{ 1, 2, 3, 10, 30, 31, 64, 100 }, one_of{ 1, 2, 3, 5, 17 }
@@ -230,7 +230,7 @@ local alone = {
   function(ds, all) return sc.pipeline{ stage(all), stage(all) }:fit(ds):transform(ds.X) end,
 }
 
--- ---------------------------------------------------------------- errors
+-- ------------ errors
 
 -- What is wrong with an error as a script gets it; nil: nothing.
 local function fault_of(message)

@@ -13,7 +13,7 @@ local rows, dim = 6000, 5
 local X = sc.randn{ rows, dim, seed = 1 }
 local y = (X:column(1) * 2):map(math.sin) + X:column(2)
 
--- ------------------------------------------------------------ faults
+-- ------------ faults
 
 local self = tostring(core.process())
 local function shell(line) core.run_program({ "sh", "-c", line }, 20) end
@@ -56,7 +56,7 @@ local function at()
   if places == place and sc.processes.rank == rank then faults[fault]() end
 end
 
--- ------------------------------------------------------------ the work
+-- ------------ the work
 
 local function features(given)
   given.p, given.phi = sc.sampler.gaussian{ sigma = 0.5 }, sc.nonlinearity.fourier()

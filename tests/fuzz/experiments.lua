@@ -31,7 +31,7 @@ sc.experiment{ name = name, processes = tonumber(processes), allow_failures = tr
 local folder = attack.folder()
 support.write(folder .. "script.lua", script)
 
--- ------------------------------------------------------------ what is there
+-- ------------ what is there
 
 -- { ["i j"] = times that it is done } and the number of lines that failed.
 local function done_cells(name)
@@ -83,7 +83,7 @@ local function check_end(name)
   end
 end
 
--- ------------------------------------------------------------ killing
+-- ------------ killing
 
 local command = support.quote(attack.binary) .. " script.lua "
 local function arguments(name, processes) return ("%s %d starts"):format(name, processes) end

@@ -31,7 +31,7 @@ local below = { mpich = "for one in $all; do all=$(cat /proc/$one/task/$one/chil
 local environment = ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \z
 OMPI_MCA_btl_vader_backing_directory=%s TMPDIR=%s"):format(folder, folder)
 
--- ------------------------------------------------------------ faults
+-- ------------ faults
 
 -- Faults from outside: the shell's line, at a random moment. $launcher, $victim and $all are
 -- numbers of processes; %d is a random digit.
@@ -87,7 +87,7 @@ local silent = { kill_launcher = true, kill_all = true, term_launcher = true, te
   hangup = true, term_one = true, interrupt_launcher = true, interrupt_group = true,
   interrupt_twice = true, closed_pipe = true, stop_and_term = true }
 
--- ------------------------------------------------------------ one run
+-- ------------ one run
 
 -- The state of each process of the session, by its number.
 local function session(leader)
@@ -204,7 +204,7 @@ local function learn(kind, launcher, count)
   return took[key]
 end
 
--- ------------------------------------------------------------ checks
+-- ------------ checks
 
 local ours = { out = true, err = true, empty = true, pipe = true }
 
@@ -292,7 +292,7 @@ local function check(case)
   check_files(case, finding)
 end
 
--- ------------------------------------------------------------ all of them
+-- ------------ all of them
 
 support.write(folder .. "empty", "")
 -- Half of the cases by fork, where there are other launchers.

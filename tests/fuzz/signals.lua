@@ -34,7 +34,7 @@ local function fault_of(name, seconds, status, errors)
   return fault
 end
 
--- ------------------------------------------------------------ files
+-- ------------ files
 
 local function is_whole(path)
   if path:find("%.npy$") then return pcall(sc.data.npy, path) end
@@ -57,7 +57,7 @@ local function check_files(name, signal)
   end
 end
 
--- ------------------------------------------------------------ kinds of attack
+-- ------------ kinds of attack
 
 local attacks = {}
 
@@ -100,7 +100,7 @@ function attacks.prompt(work, seconds)
   check_files(work.name, "INT")
 end
 
--- ------------------------------------------------------------ the command
+-- ------------ the command
 
 local outputs = { "", "-o out.csv", "-o out.npy", "--proba -o out.csv", "--scores" }
 local inputs = { "long.csv", "long.csv --score -o out.csv", "- < long.csv" }
@@ -174,7 +174,7 @@ fetch("http://127.0.0.1:%d/%s", "out.fetched") end'):format(port,
   end
 end
 
--- ------------------------------------------------------------ all of them
+-- ------------ all of them
 
 local random = attack.random(attack.seed(o.seed))
 -- Anything from the interpreter's start to the middle of the work.

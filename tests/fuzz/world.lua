@@ -9,7 +9,7 @@ local objects = require "scullery.base.objects"
 require "scullery_checker.core" -- it loads scullery.checker
 local w = { sc = sc, core = core, checker = require "scullery.checker", help = help }
 
--- ------------------------------------------------------------ what is found
+-- ------------ what is found
 
 local told = {}
 
@@ -88,7 +88,7 @@ function w.co(title, f, ...)
   return finish(title, table.unpack(result, 1, result.n))
 end
 
--- ------------------------------------------------------------ what is done to objects
+-- ------------ what is done to objects
 
 local operators = {
   function(a, b) return a + b end, function(a, b) return a - b end, function(a, b) return a * b end,
@@ -138,7 +138,7 @@ end
 --- w.collected(f): f is called when a collection meets it.
 function w.collected(f) setmetatable({}, { __gc = f }) end
 
--- ------------------------------------------------------------ objects
+-- ------------ objects
 
 function w.X(n, d) return sc.randn{ n or 12, d or 3, seed = 1 } end
 
@@ -283,7 +283,7 @@ function w.search()
     { folds = 2 })
 end
 
--- ------------------------------------------------------------ files
+-- ------------ files
 
 local contents = {
   csv = "a,b,c,class\n1,2,x,u\n3,4,y,v\n5,?,x,u\n7,8,y,v\n1,0,x,v\n2,2,y,u\n",
@@ -316,7 +316,7 @@ end
 w.files = { "csv", "numbers", "libsvm", "idx", "labels", "json", "junk", "empty", "npy", "model",
   "schema", "codes" }
 
--- ------------------------------------------------------------ what must be as before
+-- ------------ what must be as before
 
 local one, half_step, tiny, third = 1.0, 2.0 ^ -53, 5e-324, 1 / 3
 

@@ -18,7 +18,7 @@ local function random(n)
 end
 local function pick(list) return list[random(#list)] end
 
--- ------------------------------------------------------------ what is mutated
+-- ------------ what is mutated
 
 -- The bytes of models of every solver, of features and of a search, with rows to predict.
 local function corpus(path)
@@ -101,7 +101,7 @@ local function mutate(path, bytes)
   return file.write(path, header, data)
 end
 
--- ------------------------------------------------------------ what must hold
+-- ------------ what must hold
 
 local function use(value, X)
   tostring(value)

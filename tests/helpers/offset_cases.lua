@@ -9,7 +9,7 @@ local cases = {}
 local ONE = { name = "1", by = { 1, 1, 1 }, least = 1, most = 1, middle = 1 }
 local T = 12 -- random features
 
--- ---------------------------------------------------------------- ways to the solver
+-- ------------ ways to the solver
 
 local function fourier()
   return sc.features{ p = sc.sampler.gaussian{ sigma = 0.4 }, phi = sc.nonlinearity.fourier(),
@@ -41,7 +41,7 @@ local function streamed(set)
   return sc.data.csv(path, { target = "y", task = set.ds.task, stream = true }), path
 end
 
--- ---------------------------------------------------------------- which fits there are
+-- ------------ which fits there are
 
 local function add(list, spec, way, offset, scale, change)
   list[#list + 1] = { spec = spec, way = way, offset = offset, scale = scale, change = change }
@@ -96,7 +96,7 @@ function cases.label(case)
     case.block and (", block %d"):format(case.block) or "")
 end
 
--- ---------------------------------------------------------------- one fit
+-- ------------ one fit
 
 local function stages_of(case)
   if case.way == "standardize" then return { sc.standardize() } end
@@ -138,7 +138,7 @@ function cases.fit(case, problems)
   case.reference = X and problems:add(reference, X, set.n, set.targets, wanted)
 end
 
--- ---------------------------------------------------------------- judging
+-- ------------ judging
 
 -- Several columns of the logistic loss are determined but for a number added to all of them.
 local function without_means(case, scores)
@@ -189,7 +189,7 @@ function cases.judge(case)
   return fault(case, case.digits)
 end
 
--- ---------------------------------------------------------------- the table
+-- ------------ the table
 
 local function cell(case)
   if not case.digits then return case.info.status == "refused" and "refused" or case.info.status end

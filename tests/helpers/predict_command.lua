@@ -43,7 +43,7 @@ function command.lines_of(text)
   return list
 end
 
--- ------------------------------------------------------------ models and files, made once
+-- ------------ models and files, made once
 
 local colours = { red = { 0, 0 }, green = { 4, 0 }, blue = { 0, 4 } }
 local order = { "red", "green", "blue" }

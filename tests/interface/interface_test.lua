@@ -11,7 +11,7 @@ local specimen, support = require "specimen", require "support"
 local layout = header.unzipped "tests/interface/v1.inc.gz"
 local frozen = header.files "tests/interface/v1.txt.gz"
 
--- ---------------------------------------------------------------- the header
+-- ------------ the header
 
 -- Additions that interface 1 allows, and how they come: after them the frozen copy is made anew.
 local advice = [[
@@ -124,7 +124,7 @@ function TestTablesBeginWithAHead()
   end
 end
 
--- ---------------------------------------------------------------- plugins from other headers
+-- ------------ plugins from other headers
 
 local reference -- what a plugin built with the frozen header answers
 
@@ -241,7 +241,7 @@ function TestAHostOfALaterVersion()
   assert_hosts_agree("longer * 24")
 end
 
--- ---------------------------------------------------------------- cut anywhere
+-- ------------ cut anywhere
 
 -- Bytes of each table through each of its members.
 local function boundaries()
@@ -313,7 +313,7 @@ function TestAbilitiesThatAreTooShort()
   lu.assertEquals(count, 37) -- those that the specimens offer
 end
 
--- ---------------------------------------------------------------- tables that a plugin owns
+-- ------------ tables that a plugin owns
 
 -- A host writes only what the plugin's table has; one below the least size is refused.
 function TestTablesThatThePluginOwns()

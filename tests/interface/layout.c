@@ -25,14 +25,14 @@ static void check_table(const char *name, size_t size, size_t was) {
 int main(void) {
 #define TABLE(type, size) check_table("sizeof(" #type ")", sizeof(type), size);
 #define RECORD(type, size) expect(sizeof(type) == (size), "sizeof(" #type ")", sizeof(type), size);
-#define MEMBER(type, member, place, size)                                                          \
-  expect(offsetof(type, member) == (place), "the place of " #type "." #member,                     \
-         offsetof(type, member), place);                                                           \
-  expect(sizeof(((type *)0)->member) == (size), "the size of " #type "." #member,                  \
+#define MEMBER(type, member, place, size) \
+  expect(offsetof(type, member) == (place), "the place of " #type "." #member, \
+         offsetof(type, member), place); \
+  expect(sizeof(((type *)0)->member) == (size), "the size of " #type "." #member, \
          sizeof(((type *)0)->member), size);
-#define LEAST(constant, type, size)                                                                \
+#define LEAST(constant, type, size) \
   expect((constant) == (size) && (constant) <= sizeof(type), #constant, constant, size);
-#define VALUE(constant, value)                                                                     \
+#define VALUE(constant, value) \
   expect((constant) == (value), #constant, (size_t)(constant), (size_t)(value));
 #include "v1.inc"
   if (wrong == 0) (void)puts("ok");

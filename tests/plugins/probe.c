@@ -66,9 +66,9 @@ static scl_status keep_batch(void *context, const scl_rows *rows, scl_error *err
   return SCL_STATUS_OK;
 }
 
-#define CHECK(holds, what)                                                                         \
-  if (!(holds))                                                                                    \
-  return self->base.host->fail(error, SCL_STATUS_NUMERIC,                                          \
+#define CHECK(holds, what) \
+  if (!(holds)) \
+  return self->base.host->fail(error, SCL_STATUS_NUMERIC, \
                                "the verb " what " differs from the rows walked")
 
 static int near(double a, double b) { return fabs(a - b) <= 1e-4 * (1 + fabs(a) + fabs(b)); }

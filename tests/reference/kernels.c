@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ widths from the rows */
+/* ------------ widths from the rows */
 
 static int ascending(const void *a, const void *b) {
   const quad x = *(const quad *)a, y = *(const quad *)b;
@@ -47,7 +47,7 @@ static quad gamma_of(const problem *p) {
   return strcmp(word, "scale") == 0 ? scale_gamma(p) : option_number(p, "gamma");
 }
 
-/* ------------------------------------------------------------ kernels */
+/* ------------ kernels */
 
 static quad gaussian(size_t d, const quad *u, const quad *v, quad gamma) {
   return quad_exp(-gamma * quad_square_distance(d, u, v));
@@ -102,7 +102,7 @@ void solve_gram(problem *p) {
   p->out = kernel_matrix(p);
 }
 
-/* ------------------------------------------------------------ kernel ridge */
+/* ------------ kernel ridge */
 
 /* One target. Options: kernel, gamma, lambda. */
 void solve_kernel_ridge(problem *p) {

@@ -28,7 +28,7 @@ void factor_solve(size_t n, const quad *factored, quad *x) {
   }
 }
 
-/* ------------------------------------------------------------ eigenvalues */
+/* ------------ eigenvalues */
 
 /* Rows p and q of a matrix of n columns, or columns where `step` is n. */
 static void rotate_pair(size_t n, quad *p, quad *q, size_t step, quad c, quad s) {

@@ -61,7 +61,7 @@ static void add_along(const margin *m, size_t k, quad by, quad *vector) {
 
 static bool is_soft(const margin *m, size_t k) { return k < m->soft; }
 
-/* ------------------------------------------------------------ one step */
+/* ------------ one step */
 
 /* The weight of constraint k in the system: 1 / (s/l + xi/(u - l)). */
 static quad stiffness(const margin *m, size_t k) {
@@ -157,7 +157,7 @@ static quad complementarity(const margin *m) {
   return sum / (m->count + m->soft);
 }
 
-/* ------------------------------------------------------------ all steps */
+/* ------------ all steps */
 
 static void begin(margin *m) {
   for (size_t k = 0; k < m->count; k++) {
@@ -201,7 +201,7 @@ static void constrain(margin *m, bool classes, quad epsilon) {
     m->sign[k] = (k - m->soft) % 2 == 0 ? 1 : -1;
 }
 
-/* ------------------------------------------------------------ the solvers */
+/* ------------ the solvers */
 
 static void answer_linear(const margin *m) {
   problem *p = m->p;

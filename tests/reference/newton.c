@@ -12,7 +12,7 @@ loss loss_named(const char *name) {
   exit(2);
 }
 
-/* ------------------------------------------------------------ the loss of a row */
+/* ------------ the loss of a row */
 
 static quad column_loss(const objective *o, quad f, quad y, quad *slope, quad *bend) {
   const quad r = f - y, u = 1 - y * f;
@@ -70,7 +70,7 @@ static quad row_loss(const objective *o, const quad *f, const quad *y, quad *slo
   return value;
 }
 
-/* ------------------------------------------------------------ sums over rows */
+/* ------------ sums over rows */
 
 enum { MOST_TARGETS = 4 };
 
@@ -165,7 +165,7 @@ void newton_gradient(const objective *o, const quad *z, quad *gradient) {
   (void)evaluate(o, z, gradient, NULL);
 }
 
-/* ------------------------------------------------------------ steps */
+/* ------------ steps */
 
 static void hold_fixed(const objective *o, size_t order, quad *gradient, quad *hessian) {
   for (size_t t = 0; o->fixed != NULL && t < order; t++) {

@@ -54,7 +54,7 @@ quad *answer(problem *p);
 /* A row of x, of learning rows first. */
 static inline const quad *row(const problem *p, size_t i) { return p->x + i * p->d; }
 
-/* ------------------------------------------------------------ the references */
+/* ------------ the references */
 
 /* Subtract from each column its mean over the first n rows: with a constant, no optimum depends on
  * it, nor does a distance. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ knn */
+/* ------------ knn */
 
 /* The mean target of the k nearest, each found by a walk over those that are left. */
 static void vote(const problem *p, size_t i, size_t k, quad *distance, quad *out) {
@@ -28,7 +28,7 @@ void solve_knn(problem *p) {
   free(distance);
 }
 
-/* ------------------------------------------------------------ adaboost, of two classes */
+/* ------------ adaboost, of two classes */
 
 /* `left` (+-1) where the column is at most `threshold`, else -left. */
 typedef struct stump {

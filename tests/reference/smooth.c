@@ -20,7 +20,7 @@ void solve_smooth(problem *p) {
   free(z);
 }
 
-/* ------------------------------------------------------------ trimmed */
+/* ------------ trimmed */
 
 typedef struct place {
   quad square;

@@ -21,7 +21,7 @@ local function run(one)
   return session.run(one, { binary = support.binary, source = source, limit = 600 })
 end
 
--- ---------------------------------------------------------------- the pages
+-- ------------ the pages
 
 TestPages = {}
 
@@ -158,7 +158,7 @@ function TestPages:test_the_reference_lists_every_environment_variable()
   lu.assertTrue(seen >= 5, "no variables were found")
 end
 
--- ---------------------------------------------------------------- the tools find faults
+-- ------------ the tools find faults
 
 TestTools = {}
 

@@ -18,7 +18,7 @@ local fitted = sc.pipeline{ sc.standardize(), sc.solver.ridge{ lambda = 1e-3 } }
 local found = sc.pipeline{ sc.solver.ridge{ lambda = sc.choose{ 1e-3, 1e-1 } } }:search(ds,
   { folds = 2 })
 
--- ---------------------------------------------------------------- everything that can be called
+-- ------------ everything that can be called
 
 -- One object of each class that scripts meet.
 local samples = {
@@ -136,7 +136,7 @@ function TestEverything:test_every_method_of_matrices_answers_with_a_sentence()
   end
 end
 
--- ---------------------------------------------------------------- names
+-- ------------ names
 
 TestNames = {}
 
@@ -180,7 +180,7 @@ function TestNames:test_absent_fields_are_nil()
   lu.assertNil(sc.dataset{ X = X }.y)
 end
 
--- ---------------------------------------------------------------- whose mistake it is
+-- ------------ whose mistake it is
 
 TestWhoseMistake = {}
 
@@ -252,7 +252,7 @@ function TestWhoseMistake:test_sentences_stay()
     table.pack()), "rows differ")
 end
 
--- ---------------------------------------------------------------- places and frames
+-- ------------ places and frames
 
 TestPlaces = {}
 

@@ -33,7 +33,7 @@ local function figure(...)
   if os.getenv "SCULLERY_TABLE" then print(string.format(...)) end
 end
 
--- ---------------------------------------------------------------- includes
+-- ------------ includes
 
 local floor_of = {}
 for i, room in ipairs{ "base", "algebra", "plugin", "processes", "map", "rows", "text", "learn",
@@ -81,7 +81,7 @@ function TestIncludesRunInOneDirection()
   lu.assertEquals(upward("core/data/csv/x.c", '#include "data/files/input.h"\n'), {})
 end
 
--- ---------------------------------------------------------------- rooms of Lua
+-- ------------ rooms of Lua
 
 -- Rooms of lua/scullery, each of which requires itself and those before it. The library itself,
 -- scullery, stands between "plugin" and "prompt", with scullery.help on it.
@@ -271,7 +271,7 @@ function TestHeadersOfPluginsAreSmall()
   end
 end
 
--- ---------------------------------------------------------------- grain
+-- ------------ grain
 
 -- What a text of C has: its lines, those with a comment, its functions, and the longest of them.
 -- In this tree a function begins in the first column and ends with a line that is "}".
@@ -366,7 +366,7 @@ function TestGrain()
   end
 end
 
--- ---------------------------------------------------------------- what git keeps
+-- ------------ what git keeps
 
 -- What a build or a script can make again is not kept, and records of long runs are packed.
 function TestTheTreeIsSmall()
@@ -403,7 +403,7 @@ function TestLinesOfTheProduct()
   lu.assertTrue(mathematics / all > 0.37, ("%.2f of the lines"):format(mathematics / all))
 end
 
--- ---------------------------------------------------------------- tests
+-- ------------ tests
 
 -- A folder of tests is named after the folder that they test.
 local function tested(folder)
@@ -429,7 +429,7 @@ function TestTestsMirrorTheTree()
   lu.assertTrue(count > 20, "the folders were not found")
 end
 
--- ---------------------------------------------------------------- names of plugins
+-- ------------ names of plugins
 
 local function without_comments(path, text)
   if path:find "%.lua$" then
@@ -480,7 +480,7 @@ function TestTheEngineKnowsNoPluginByName()
   end
 end
 
--- ---------------------------------------------------------------- headers, docs
+-- ------------ headers, docs
 
 local compiler = os.getenv "CC" or "cc"
 local flags = ("-std=c11 -Wall -Wextra -Wpedantic -Werror -I'%s/core/include' -I'%s/plugins'")

@@ -103,7 +103,7 @@ end
 
 local function at(place) return "-DCMAKE_PREFIX_PATH=" .. quote(place) end
 
--- ---------------------------------------------------------------- what is installed
+-- ------------ what is installed
 
 TestInstallation = { setupClass = install } -- luacheck: globals TestInstallation
 function TestInstallation.teardownClass() sh("rm -rf " .. quote(root)) end
@@ -185,7 +185,7 @@ function TestInstallation.test_the_installed_checker()
   end
 end
 
--- ---------------------------------------------------------------- building against it
+-- ------------ building against it
 
 function TestInstallation.test_a_plugin_by_find_package()
   for language, cpp in pairs{ c = false, cpp = true } do
@@ -326,7 +326,7 @@ function TestInstallation.test_versions_of_symbols()
   lu.assertEquals(public, declared)
 end
 
--- ---------------------------------------------------------------- uninstalling
+-- ------------ uninstalling
 
 function TestInstallation.test_uninstall_removes_what_was_installed_and_nothing_else()
   local there = root .. "/removed"

@@ -39,7 +39,7 @@ local function run(list, keep)
   return faults
 end
 
--- ---------------------------------------------------------------- solvers
+-- ------------ solvers
 
 -- Solvers that are erm with a loss of their own, to the bit (single_losses_test.lua).
 local kin = { quantile = "erm", lad = "erm", poisson = "erm", gamma_regression = "erm",
@@ -85,7 +85,7 @@ function TestAnOutlierAtEachBlockSize()
   expect_none(faults, #list)
 end
 
--- ---------------------------------------------------------------- stages and kernels
+-- ------------ stages and kernels
 
 local stages = { { "standardize", sc.standardize(), {} }, { "minmax", sc.minmax(), {} },
   { "pca", sc.pca{ k = 2 }, { k = 2 } } }

@@ -8,7 +8,7 @@ local SECONDS <const> = 0.05 -- that two threads call slots, twice
 local CLOCK_ROWS <const> = 200 -- more than the usual batches of solvers
 local AHEAD <const> = 86461 -- seconds: a day, a minute and a second
 
--- ---------------------------------------------------------------- jobs of each kind
+-- ------------ jobs of each kind
 --
 -- jobs.KIND(t, component, of): what checker.at_once takes, and a function that makes the call once;
 -- nil where the component has nothing to call. `of` tells rows apart.
@@ -79,7 +79,7 @@ function jobs.solver(t, component, of)
   end
 end
 
--- ---------------------------------------------------------------- two threads
+-- ------------ two threads
 
 -- What a job must write, from one call that nobody disturbs, and how long one takes.
 local function settle(job, call)
@@ -162,7 +162,7 @@ local function check_at_once(t)
   check_memory(t, first, second)
 end
 
--- ---------------------------------------------------------------- the clock
+-- ------------ the clock
 
 local function check_clock(t)
   local path = t.subject.info.path

@@ -1,7 +1,7 @@
 --- Tests of the declarations of a plugin, and of the symbols of its file.
 local core = require "scullery_checker.core"
 
--- ---------------------------------------------------------------- descriptor
+-- ------------ descriptor
 
 local function expect_line(t, text, what)
   t:expect(text:find("%S"), "%s is empty", what)
@@ -30,7 +30,7 @@ local function check_descriptor(t)
   end
 end
 
--- ---------------------------------------------------------------- symbols
+-- ------------ symbols
 
 -- Symbols that linkers add.
 local of_linkers = { _init = true, _fini = true, _edata = true, _end = true, __bss_start = true }

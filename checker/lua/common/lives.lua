@@ -17,7 +17,7 @@ end
 
 local function use(t, component, seed, rows) return t.subject.use(component, seed, rows) end
 
--- ---------------------------------------------------------------- order, neighbours
+-- ------------ order, neighbours
 
 local function check_repeats(t)
   for component in t:variants() do
@@ -78,7 +78,7 @@ local function check_instances(t)
   end
 end
 
--- ---------------------------------------------------------------- lives
+-- ------------ lives
 
 local LIVES <const> = 1000
 local FEW_LIVES <const> = 5 -- of an instance that takes long to make
@@ -138,7 +138,7 @@ local function check_uses(t)
   end, uses, "uses")
 end
 
--- ---------------------------------------------------------------- memory that runs out, Ctrl-C
+-- ------------ memory that runs out, Ctrl-C
 
 -- The numbers from 0 to count - 1, or as many as `most` of them.
 local function some_of(count, most)

@@ -31,7 +31,7 @@ local function expect_taken(t, given, why)
     sentence)
 end
 
--- ---------------------------------------------------------------- one option at a time
+-- ------------ one option at a time
 
 local function check_defaults(t)
   local made = expect_taken(t, {}, "nothing but defaults")
@@ -81,7 +81,7 @@ local function check_bounds(t)
   if not any then t:skip("no option has a bound") end
 end
 
--- ---------------------------------------------------------------- several
+-- ------------ several
 
 -- What is tried of an option among others: truth values, words; nil: none.
 local function choices(option)

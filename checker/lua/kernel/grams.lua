@@ -5,7 +5,7 @@ local subject = parameters.subject
 
 local N = 40
 
--- ---------------------------------------------------------------- parameters that a kernel meets
+-- ------------ parameters that a kernel meets
 
 -- Samplers of this host that draw from a space.
 local drawn_by = {
@@ -99,7 +99,7 @@ end
 
 local function size_of(G) return math.max(G:abs():max(), 1e-300) end
 
--- ---------------------------------------------------------------- symmetry, definiteness
+-- ------------ symmetry, definiteness
 
 local function check_symmetry(t, kernel, make)
   local u = make(N)
@@ -136,7 +136,7 @@ local function check_definite(t, kernel, make)
   end
 end
 
--- ---------------------------------------------------------------- parts
+-- ------------ parts
 
 local function check_diagonal(t, kernel, make)
   local u = make(N)
@@ -196,7 +196,7 @@ local function check_guard_pages(t, kernel, make)
   end
 end
 
--- ---------------------------------------------------------------- edges
+-- ------------ edges
 
 local function check_edges(t, kernel, make)
   local zero = make(5, nil, 0)
@@ -239,7 +239,7 @@ local function check_hostile(t, kernel, make, d)
   end
 end
 
--- ---------------------------------------------------------------- the simple form
+-- ------------ the simple form
 
 local numbers_of = {
   dot = function(X) return X end,
@@ -307,7 +307,7 @@ local function check_simple(t, kernel)
   return true
 end
 
--- ---------------------------------------------------------------- prepared work
+-- ------------ prepared work
 
 -- K after slot `prepare` on all parameters is that without it, to the bit, for all and for some.
 local function check_prepared(t, kernel, make)
@@ -320,7 +320,7 @@ local function check_prepared(t, kernel, make)
   end
 end
 
--- ---------------------------------------------------------------- the list
+-- ------------ the list
 
 local function run_threads(t)
   for component in t:variants() do

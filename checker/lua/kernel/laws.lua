@@ -6,7 +6,7 @@ local subject = parameters.subject
 
 local LOG_2PI = math.log(2 * math.pi)
 
--- ---------------------------------------------------------------- the tilt
+-- ------------ the tilt
 --
 -- K(u, w) p(w) = c(u) N(w; offset + shrink u, spread^2) holds for every pair, so that one look at a
 -- pair is exact. The constants follow from it by integrals of Gaussian functions.
@@ -212,7 +212,7 @@ local function run_tilt(t)
   if not any then t:skip("it has no closed form for a Gaussian law") end
 end
 
--- ---------------------------------------------------------------- expectations
+-- ------------ expectations
 
 -- Samplers that the kernel goes with, whose expectations are tried.
 local function samplers_for(sc, takes_negative)
@@ -259,7 +259,7 @@ local function run_expectation(t)
   if count == 0 then t:skip("it goes with no sampler of this host") end
 end
 
--- ---------------------------------------------------------------- widths that a law settles
+-- ------------ widths that a law settles
 
 -- Each of its options that, as 0.5, makes it wait for a law.
 local function waiting(t)

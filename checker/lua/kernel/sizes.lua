@@ -35,7 +35,7 @@ local function apart(A, B)
   return gap:sum() == gap:sum() and gap:max() or math.huge
 end
 
--- ---------------------------------------------------------------- many rows, many columns
+-- ------------ many rows, many columns
 
 -- K between n and m rows, and between few of them: { n, m, places of these }.
 local many = {
@@ -113,7 +113,7 @@ local function check_sizes(t)
   check_columns(t, kernel)
 end
 
--- ---------------------------------------------------------------- near the diagonal, far from 0
+-- ------------ near the diagonal, far from 0
 
 -- K(u, v)^2 <= K(u, u) K(v, v), and no NaN, between rows that are nearly equal, near 0 and far.
 -- The doc of a kernel that is not positive semidefinite everywhere says where it is.
@@ -196,7 +196,7 @@ local function check_near(t)
   if not any then t:skip("it is not defined on dense rows") end
 end
 
--- ---------------------------------------------------------------- options far from usual
+-- ------------ options far from usual
 
 local function check_far_options(t)
   local any

@@ -26,7 +26,7 @@ local function each_function(t, f)
   end)
 end
 
--- ---------------------------------------------------------------- batches
+-- ------------ batches
 
 local COUNTS <const> = { 0, 1, 2, 3, 7, 64, 257, 10001 }
 local MOST_OF_OTHERS <const> = 300 -- of functions other than the value and the slope
@@ -53,7 +53,7 @@ local function check_batches(t)
   end)
 end
 
--- ---------------------------------------------------------------- memory
+-- ------------ memory
 
 local function check_pages(t)
   each_function(t, function(one, name)
@@ -72,7 +72,7 @@ local function check_pages(t)
   end)
 end
 
--- ---------------------------------------------------------------- huge and tiny numbers
+-- ------------ huge and tiny numbers
 
 local odd = { 0, -0.0, 5e-324, 1e-300, -1e-300, 1e-8, 700, -700, 800, -800, 1e10, -1e10, 1e154,
   -1e154, 1e300, -1e300, 1.7e308, -1.7e308 }
@@ -92,7 +92,7 @@ local function check_huge(t)
   end)
 end
 
--- ---------------------------------------------------------------- facts
+-- ------------ facts
 
 local function check_facts(t)
   loss.each(t, function(one)

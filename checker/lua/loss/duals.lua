@@ -2,7 +2,7 @@
 local formulas = require "scullery_checker.formulas"
 local loss = require "scullery_checker.loss.function"
 
--- ---------------------------------------------------------------- conjugates
+-- ------------ conjugates
 
 -- At a slope s = l'(f) the conjugate is s f - l(f); at every s it is at least that, for all f.
 local function expect_conjugate(t, one, y, scores)
@@ -40,7 +40,7 @@ local function check_conjugate(t)
   end, "conjugate")
 end
 
--- ---------------------------------------------------------------- proximal steps
+-- ------------ proximal steps
 
 -- At the proximal point p the slopes around it enclose (z - p)/t.
 local function check_proximal(t)
@@ -62,7 +62,7 @@ local function check_proximal(t)
   end, "proximal")
 end
 
--- ---------------------------------------------------------------- probabilities
+-- ------------ probabilities
 
 -- The score that minimises q l(f, a) + (1 - q) l(f, b), by bisection of its slope.
 local function best_score(one, q, a, b)

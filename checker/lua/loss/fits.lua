@@ -81,7 +81,7 @@ local function check_fit(t)
   end)
 end
 
--- ---------------------------------------------------------------- targets
+-- ------------ targets
 
 local function check_targets(t)
   local sc = require "scullery"

@@ -3,7 +3,7 @@ local loss = require "scullery_checker.loss.function"
 
 local EPSILON <const> = 2.2e-16
 
--- ---------------------------------------------------------------- slopes
+-- ------------ slopes
 
 -- A convex function changes from f - h to f + h by a rate between the slopes at both ends, also
 -- around a kink.
@@ -45,7 +45,7 @@ local function check_convex(t)
   end)
 end
 
--- ---------------------------------------------------------------- kinks
+-- ------------ kinks
 
 -- The largest jump of the slope in an interval that is cut in two until it is short.
 local function jump_in(one, low, high, y)
@@ -85,7 +85,7 @@ local function check_kinks(t)
   end)
 end
 
--- ---------------------------------------------------------------- curvatures
+-- ------------ curvatures
 
 local function check_curvature(t)
   loss.each(t, function(one)

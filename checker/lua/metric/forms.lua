@@ -9,7 +9,7 @@ local function weights_of(case, layout)
   return blocks.from(case.w, 1, "float64", { at_start = layout and layout.at_start }).memory
 end
 
--- ---------------------------------------------------------------- memory
+-- ------------ memory
 
 local function check_guard_pages(t)
   cases.each(t, function(component, case)
@@ -38,7 +38,7 @@ local function check_at_once(t)
   t:expect(not one, "on several threads at once it is %.17g where it is %.17g alone", other, one)
 end
 
--- ---------------------------------------------------------------- the simple form
+-- ------------ the simple form
 
 local function is_simple(t) return cases.facts(t.subject:make()).form == "simple" end
 
@@ -93,7 +93,7 @@ local function check_slope(t)
   if not any then t:skip("it has no finish, or says no slope") end
 end
 
--- ---------------------------------------------------------------- standard errors
+-- ------------ standard errors
 
 local SETS <const>, ROWS <const> = 300, 150
 

@@ -8,7 +8,7 @@ local function is_near(a, b, share)
   return a == b or math.abs(a - b) <= (share or 1e-9) * (1 + math.max(math.abs(a), math.abs(b)))
 end
 
--- ---------------------------------------------------------------- direction
+-- ------------ direction
 
 local SHUFFLES <const> = 20
 
@@ -40,7 +40,7 @@ local function check_better(t)
   end)
 end
 
--- ---------------------------------------------------------------- order, weights, copies
+-- ------------ order, weights, copies
 
 local function check_order(t)
   each(t, function(component, case)
@@ -111,7 +111,7 @@ local function check_targets(t)
   if not any then t:skip("it is for classifications") end
 end
 
--- ---------------------------------------------------------------- hard rows
+-- ------------ hard rows
 
 -- Cases in which something is equal everywhere, or of which there is one row.
 local function hard(t, facts, count)

@@ -27,7 +27,7 @@ local function input_text(p, matrix, i, j)
   return table.concat(list, ", ")
 end
 
--- ---------------------------------------------------------------- memory
+-- ------------ memory
 
 local function check_guards(t)
   phi.each(t, function(p)
@@ -79,7 +79,7 @@ local function check_alignment(t)
   end)
 end
 
--- ---------------------------------------------------------------- outputs
+-- ------------ outputs
 
 local function check_written(t)
   phi.each(t, function(p)
@@ -122,7 +122,7 @@ local function check_in_place(t)
   if not any then t:skip("out may be z itself only where one number gives one feature") end
 end
 
--- ---------------------------------------------------------------- each number by itself
+-- ------------ each number by itself
 
 local function reversed(matrix, planes)
   local parts, cols = {}, matrix:cols() // planes

@@ -14,7 +14,7 @@ local function each_with_facts(t, each, f)
   if not any then t:skip("it declares no facts") end
 end
 
--- ---------------------------------------------------------------- bound
+-- ------------ bound
 
 local function check_bound(t)
   each_with_facts(t, phi.each, function(p, facts)
@@ -35,7 +35,7 @@ local function check_bound(t)
   end)
 end
 
--- ---------------------------------------------------------------- Lipschitz constant
+-- ------------ Lipschitz constant
 
 -- Pairs of numbers, near and far, in all planes: matrices of 1 row, with the largest gap of each.
 local function pairs_of(t, p, of)
@@ -89,7 +89,7 @@ local function check_lipschitz(t)
   end)
 end
 
--- ---------------------------------------------------------------- breaks
+-- ------------ breaks
 
 local STEP <const> = 1e-3
 
@@ -169,7 +169,7 @@ local function check_breaks(t)
   end)
 end
 
--- ---------------------------------------------------------------- scale free, two values
+-- ------------ scale free, two values
 
 local function check_scale(t)
   each_with_facts(t, phi.each, function(p, facts)

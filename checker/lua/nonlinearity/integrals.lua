@@ -17,7 +17,7 @@ local function each_with(t, id, f)
   if not any then t:skip("it has no ability \"%s\"", id) end
 end
 
--- ---------------------------------------------------------------- smoothing
+-- ------------ smoothing
 
 local spreads = {
   { label = "a spread for each number", row_stride = function(c) return c end, col_stride = 1 },
@@ -191,7 +191,7 @@ local function check_smooth_blocks(t)
   end)
 end
 
--- ---------------------------------------------------------------- duals
+-- ------------ duals
 
 -- Where one of the pair is a function of the other, or both are constant: by quadrature.
 local function exact_product(p, m)

@@ -7,7 +7,7 @@ local INFINITY <const> = math.huge
 local NAN <const> = 0 / 0
 local LARGEST_FLOAT32 <const> = 3.4e38
 
--- ---------------------------------------------------------------- NaN, infinite, huge, denormal
+-- ------------ NaN, infinite, huge, denormal
 
 local odd = { NAN, INFINITY, -INFINITY, 1e300, -1e300, 1e154, -1e154, 5e-324, -5e-324, 1e-310, 0,
   -0.0 }
@@ -73,7 +73,7 @@ local function check_odd(t)
   end)
 end
 
--- ---------------------------------------------------------------- float32
+-- ------------ float32
 
 -- Allowed difference of float32: rounding of the output, and the effect of rounded inputs.
 local function allowed(p, matrix, want)
@@ -108,7 +108,7 @@ local function check_float32(t)
   end)
 end
 
--- ---------------------------------------------------------------- large numbers
+-- ------------ large numbers
 
 local large = { 30, -30, 100, -100, 1000, -1000 }
 
@@ -164,7 +164,7 @@ local function check_large(t)
   end)
 end
 
--- ---------------------------------------------------------------- shape
+-- ------------ shape
 
 local function same_shape(a, b)
   for key, value in pairs(a) do
@@ -195,7 +195,7 @@ local function check_shape(t)
   end
 end
 
--- ---------------------------------------------------------------- the list
+-- ------------ the list
 
 return {
   { name = "shape", about = "the shape is one that a map can have", run = check_shape },

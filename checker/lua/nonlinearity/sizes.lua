@@ -4,7 +4,7 @@ local blocks = require "scullery_checker.blocks"
 local normal = require "scullery_checker.normal"
 local phi = require "scullery_checker.nonlinearity.phi"
 
--- ---------------------------------------------------------------- many rows and columns
+-- ------------ many rows and columns
 
 local SHAPES <const> = { { 300, 33 }, { 3, 300 }, { 1, 9003 } }
 
@@ -77,7 +77,7 @@ local function check_sizes(t)
   end
 end
 
--- ---------------------------------------------------------------- numbers that stand out
+-- ------------ numbers that stand out
 
 -- Whole numbers, halves, powers of ten down to 1e-300, and what lies beside them.
 local function special()
@@ -160,7 +160,7 @@ local function check_numbers(t)
   end)
 end
 
--- ---------------------------------------------------------------- options far from their defaults
+-- ------------ options far from their defaults
 
 local function smoothed(p, m, v)
   local block = blocks.from(m, 1, "float64")

@@ -2,7 +2,7 @@
 local core = require "scullery_checker.core"
 local parameters = require "scullery_checker.parameters"
 
--- ---------------------------------------------------------------- pools
+-- ------------ pools
 
 local function pool_of(draw, first, count, fan_in, at_start)
   local out = { memory = core.guarded(count * fan_in, "int32", at_start), rows = count,
@@ -44,7 +44,7 @@ local function check_pool(t, draw)
   return true
 end
 
--- ---------------------------------------------------------------- scales
+-- ------------ scales
 
 local function scales_of(draw, room, at_start)
   local out = { memory = core.guarded(room.count, "float64", at_start), rows = room.count,
@@ -70,7 +70,7 @@ local function check_scales(t, draw, layout)
   return true
 end
 
--- ---------------------------------------------------------------- structured products
+-- ------------ structured products
 
 -- The first place where two matrices differ by more than `allowed`, or one of them is NaN alone.
 local function expect_near(t, made, wanted, allowed, format, ...)
@@ -185,7 +185,7 @@ local function check_apply(t, given, layout)
   return true
 end
 
--- ---------------------------------------------------------------- prepared work
+-- ------------ prepared work
 
 -- The numbers of a product after slot `prepare` on all parameters are those without it, to the bit:
 -- for each block alone, and for all from it on.
@@ -214,7 +214,7 @@ local function check_prepared(t, given, layout)
   return true
 end
 
--- ---------------------------------------------------------------- columns
+-- ------------ columns
 
 -- The weights of a column are those that the sampler draws row by row, to the bit, for any
 -- parameters and in any plane.
@@ -242,7 +242,7 @@ local function check_columns(t, draw, layout)
   return draws
 end
 
--- ---------------------------------------------------------------- learning
+-- ------------ learning
 
 local function learn(t, sampler, X, T, seed, block)
   local kernel = t:instance(require("scullery").kernel.gaussian())
@@ -309,7 +309,7 @@ local function check_learn(t, component)
   return true
 end
 
--- ---------------------------------------------------------------- hostile questions
+-- ------------ hostile questions
 
 local function try_gaps(t, what, draw, f)
   for _, x in ipairs{ 1e300, math.huge, 0 / 0, 5e-324 } do

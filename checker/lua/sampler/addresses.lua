@@ -3,7 +3,7 @@ local core = require "scullery_checker.core"
 local parameters = require "scullery_checker.parameters"
 local components = require "scullery.compose.component"
 
--- ---------------------------------------------------------------- parameters that come again
+-- ------------ parameters that come again
 
 local FEW <const> = 256 -- parameters that are compared with as many others
 -- Numbers of a parameter that a type or a mask may cut.
@@ -63,7 +63,7 @@ local function check_periods(t, draw)
   return true
 end
 
--- ---------------------------------------------------------------- addresses
+-- ------------ addresses
 
 local SEEDS <const> = { 0, 1, 2, 16, 1 << 32, 1 << 33, 1 << 62 }
 local STREAMS <const> = { 0, 16, 32, 256, 1 << 16, 1 << 40 }
@@ -132,7 +132,7 @@ local function check_addresses(t, draw, layout, component)
   return true
 end
 
--- ---------------------------------------------------------------- many columns, many parameters
+-- ------------ many columns, many parameters
 
 local function same(t, a, b, first, format, ...)
   local i, j = core.first_difference(a, b)
@@ -168,7 +168,7 @@ local function check_filled(t, draw, layout)
     "a number is left as it was")
 end
 
--- ---------------------------------------------------------------- learning at size
+-- ------------ learning at size
 
 -- Whether rows from `first` on, and columns from `from` on, change what is learnt.
 local function learnt(t, sampler, X)

@@ -34,7 +34,7 @@ local function expect_same(t, room, made, wanted, format, ...)
   end
 end
 
--- ---------------------------------------------------------------- layout
+-- ------------ layout
 
 local function check_layout(t, component)
   local sampler = t:instance(component)
@@ -75,7 +75,7 @@ local function check_layout(t, component)
   t:expect(any, "no number of columns is taken: %s", tostring(refusal))
 end
 
--- ---------------------------------------------------------------- batches
+-- ------------ batches
 
 -- Pairs first, count within so many parameters, at and around the edges of blocks.
 local function batches_of(block, total)
@@ -125,7 +125,7 @@ local function check_far_batches(t, draw, layout)
   end
 end
 
--- ---------------------------------------------------------------- the same again
+-- ------------ the same again
 
 local function check_repeated(t, draw, layout, component)
   local whole = parameters.drawn(draw, layout, 0, draw.total)
@@ -162,7 +162,7 @@ local function check_threads(t, component)
   end
 end
 
--- ---------------------------------------------------------------- seeds, streams, scalars
+-- ------------ seeds, streams, scalars
 
 -- What is drawn, and of structured parameters what they make of rows: they may keep nothing.
 local function whole_draw(t, draw, layout)
@@ -187,7 +187,7 @@ local function check_seeds(t, draw, layout)
   return true
 end
 
--- ---------------------------------------------------------------- memory
+-- ------------ memory
 
 -- The first number that differs between what was written over two fillings.
 local function check_written(t, draw, layout, how)
@@ -213,7 +213,7 @@ local function check_guard_pages(t, draw, layout)
   end
 end
 
--- ---------------------------------------------------------------- the space
+-- ------------ the space
 
 local ranges = {}
 
@@ -276,7 +276,7 @@ local function check_range(t, draw, layout)
   ranges[layout.space](t, room)
 end
 
--- ---------------------------------------------------------------- the simple form
+-- ------------ the simple form
 
 local function check_make(t, sampler)
   local normals = core.sampler_make(sampler, 0)

@@ -34,7 +34,7 @@ local function numbers_of(rows, j, mean, scale)
   return list
 end
 
--- ---------------------------------------------------------------- the law
+-- ------------ the law
 
 -- The numbers (w_j - mean_j)/scale_j of one coordinate, or of all that share a law.
 local function check_numbers(t, what, law, values, looks, slack)
@@ -159,7 +159,7 @@ local function check_own_bias(t, law, room)
     biases[law.bias], 1)
 end
 
--- ---------------------------------------------------------------- many draws
+-- ------------ many draws
 
 -- E e^4 of e = (w - mean)/scale, where the eighth moment is finite.
 local fourths = { gaussian = 3, uniform = 1 / 5, rademacher = 1, laplace = 24 }
@@ -288,7 +288,7 @@ local function check_law(t, draw, layout, component)
   return true
 end
 
--- ---------------------------------------------------------------- the bias that the host draws
+-- ------------ the bias that the host draws
 
 -- Biases that an option can ask for, and the distribution function of each.
 local asked = {
@@ -326,7 +326,7 @@ local function check_bias(t, component, dim)
   return true
 end
 
--- ---------------------------------------------------------------- independence
+-- ------------ independence
 
 -- Signs about the mean of numbers that a law says are symmetric: of neighbouring parameters, and of
 -- the two scalars of a feature.
@@ -359,7 +359,7 @@ local function check_independence(t, draw, layout, component)
   return true
 end
 
--- ---------------------------------------------------------------- characteristic function
+-- ------------ characteristic function
 
 -- Differences x - y: none, then of these sizes in random directions, the last along column 0. unit:
 -- the length that a direction (1 x d) has size 1 at.
@@ -495,7 +495,7 @@ local function check_collision(t, draw, layout)
   return true
 end
 
--- ---------------------------------------------------------------- distribution function
+-- ------------ distribution function
 
 local function check_distribution(t, draw, layout)
   if not core.sampler_tells(draw.sampler).distribution then return false end

@@ -91,7 +91,7 @@ local function run_kernel(t)
   if count == 0 then t:skip("no kernel is declared for it and a nonlinearity of this host") end
 end
 
--- ---------------------------------------------------------------- the rate
+-- ------------ the rate
 
 -- Least squares slope of log error against log T, by draws number first to last.
 local function slope_of(t, sampler, phi, X, exact, first, last)
@@ -134,7 +134,7 @@ local function run_rate(t)
   t:skip("no kernel is declared for it and a bounded nonlinearity of this host")
 end
 
--- ---------------------------------------------------------------- sparse rows
+-- ------------ sparse rows
 
 -- A matrix without most of its numbers; row 3 has none, row 4 all.
 local function with_zeros(X)

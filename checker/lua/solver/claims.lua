@@ -9,7 +9,7 @@ local function converged(t, component, case, what)
   return fit.status == "converged" and fit or nil
 end
 
--- ---------------------------------------------------------------- nothing near is lower
+-- ------------ nothing near is lower
 
 local function moved(A, i, j, step)
   local B = A:copy()
@@ -106,7 +106,7 @@ local function optimal(t)
   t:skip("it declares no objective (SCL_ABILITY_OBJECTIVE), or states no optimality")
 end
 
--- ---------------------------------------------------------------- it has learnt something
+-- ------------ it has learnt something
 
 -- The mean loss of predictions, by the solver's own loss, else squares.
 local function mean_loss(component, predictions, Y)
@@ -155,7 +155,7 @@ local function learns(t)
   end
 end
 
--- ---------------------------------------------------------------- tolerance and iterations
+-- ------------ tolerance and iterations
 
 -- Columns of other sizes, 4 to 1/4: where all are alike, a first step is near the solution.
 local function with_other_scales(problem)
@@ -209,7 +209,7 @@ local function limit(t)
   end
 end
 
--- ---------------------------------------------------------------- many values at once
+-- ------------ many values at once
 
 local function path(t)
   local option = problems.facts(t.subject:make()).path
@@ -233,7 +233,7 @@ local function path(t)
   end
 end
 
--- ---------------------------------------------------------------- more regularisation
+-- ------------ more regularisation
 
 local function norm(A, power)
   local sum = 0
@@ -287,7 +287,7 @@ local function simpler(t)
   if not tried then t:skip("it states no optimality") end
 end
 
--- ---------------------------------------------------------------- estimates of the risk
+-- ------------ estimates of the risk
 
 -- The squared error of scores f of row i of targets, and whether the class is wrong.
 local function judge(f, Y, i)

@@ -16,7 +16,7 @@ local function same_in_all_forms(t, component, case, forms, share)
   end
 end
 
--- ---------------------------------------------------------------- blocks and threads
+-- ------------ blocks and threads
 
 local function blocks(t)
   local forms = { { "all rows in one block" }, { "blocks of 17 rows", 17 },
@@ -69,7 +69,7 @@ local function again(t)
   end
 end
 
--- ---------------------------------------------------------------- float32
+-- ------------ float32
 
 -- The numbers of a matrix as float32 holds them, in float64.
 local function rounded(A) return A:astype("float32"):astype("float64") end
@@ -91,7 +91,7 @@ local function float32(t)
   end
 end
 
--- ---------------------------------------------------------------- what is penalised
+-- ------------ what is penalised
 
 -- An orthogonal matrix: products of reflections along random vectors.
 local function orthogonal(t, d)
@@ -137,7 +137,7 @@ local function penalty(t)
   t:skip("it declares no penalty on coefficients of rows, or no optimality")
 end
 
--- ---------------------------------------------------------------- a point to start from
+-- ------------ a point to start from
 
 local function start(t)
   local tried
@@ -159,7 +159,7 @@ local function start(t)
   if not tried then t:skip("it makes models, or states no optimality") end
 end
 
--- ---------------------------------------------------------------- sparse rows
+-- ------------ sparse rows
 
 -- One-hot features, as a map gives them, and the same as rows.
 local function one_hot(t, problem)

@@ -40,7 +40,7 @@ local function points(t, c, reach, positive)
   return list
 end
 
--- ---------------------------------------------------------------- slope
+-- ------------ slope
 
 local function with(list, j, value)
   local copy = { table.unpack(list) }
@@ -87,7 +87,7 @@ local function bounds(t, instance, reach, positive)
   end
 end
 
--- ---------------------------------------------------------------- probabilities
+-- ------------ probabilities
 
 local function check_probabilities(t, instance, f)
   local _, _, p = core.solver_row(instance, f, labels(#f, 1))
@@ -128,7 +128,7 @@ local function loss(t)
   if not tried then t:skip("it declares no loss (SCL_ABILITY_LOSS)") end
 end
 
--- ---------------------------------------------------------------- the objective is loss + penalty
+-- ------------ the objective is loss + penalty
 
 -- The numbers that the objective is a combination of, at coefficients a and intercept b.
 local function parts(one, problem, facts, a, b)

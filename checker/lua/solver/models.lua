@@ -16,7 +16,7 @@ local function each_model(t, f)
   end
 end
 
--- ---------------------------------------------------------------- decide
+-- ------------ decide
 
 -- The scores of rows first .. first+count-1 by one call of decide, from guarded rows to guarded
 -- scores with gaps between rows.
@@ -92,7 +92,7 @@ local function decides(t)
   decides_many(t)
 end
 
--- ---------------------------------------------------------------- save and load
+-- ------------ save and load
 
 local function restored(t, one, saved, what)
   local ok, model = pcall(core.watched_load, problems.instance(one.component), saved)
@@ -121,7 +121,7 @@ local function saves(t)
   end)
 end
 
--- ---------------------------------------------------------------- damaged arrays
+-- ------------ damaged arrays
 
 local formats = { float64 = "d", float32 = "f", int32 = "i4", int64 = "i8" }
 

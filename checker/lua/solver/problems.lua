@@ -12,7 +12,7 @@ local problems = {}
 local function instance(component) return components.instance(component) end
 problems.instance = instance
 
--- ---------------------------------------------------------------- made
+-- ------------ made
 
 -- Labels +-1 of the largest column of the scores: one column for two classes.
 local function labels(scores, classes)
@@ -63,7 +63,7 @@ function problems.with(problem, changes)
   return copy
 end
 
--- ---------------------------------------------------------------- solved
+-- ------------ solved
 
 -- sign(<w, x> + b) under a Gaussian K: T features with a Gram matrix of their own.
 local function map_of(problem)
@@ -121,7 +121,7 @@ end
 --- problems.facts(component): what core.solver_facts tells of it.
 function problems.facts(component) return core.solver_facts(instance(component)) end
 
--- ---------------------------------------------------------------- what a solver takes
+-- ------------ what a solver takes
 
 -- The status of a refusal that says: not for such problems.
 local refusals = { unsupported = true, ["bad option"] = true, ["bad data"] = true }
@@ -158,7 +158,7 @@ function problems.cases(t, component)
   return list
 end
 
--- ---------------------------------------------------------------- settings
+-- ------------ settings
 
 local function option_of(t, key, value)
   for _, option in ipairs(t.subject.info.options) do
@@ -219,7 +219,7 @@ function problems.solved(t, component, problem, what, watch)
   return told.fits[1], told
 end
 
--- ---------------------------------------------------------------- compared
+-- ------------ compared
 
 --- problems.slack(fit, ...): how far predictions of two such fits of one problem may lie apart, as
 --- a share of the largest: the square root of their tolerances, where they converged to one.

@@ -27,7 +27,7 @@ local function finite(t, A, what)
   t:expect(not i, "%s: %s (row %s, column %s)", what, i and A:get(i, j), i, j)
 end
 
--- ---------------------------------------------------------------- solved at all
+-- ------------ solved at all
 
 local function check_fit(t, fit, what)
   finite(t, fit.predictions, what .. ": a prediction is not finite")
@@ -119,7 +119,7 @@ local function scales(t)
   end
 end
 
--- ---------------------------------------------------------------- row weights
+-- ------------ row weights
 
 -- Other rows where the weight is 0: they must not change the solution. A method that stops after a
 -- number of steps may use their features, for the size of its steps, but not their targets.
@@ -192,7 +192,7 @@ local function weights(t)
   if not taken then t:skip("it refuses row weights") end
 end
 
--- ---------------------------------------------------------------- columns of targets
+-- ------------ columns of targets
 
 -- The first of the cases that is of this task.
 local function of_task(one, classification)
@@ -254,7 +254,7 @@ local function classes(t)
   if not tried then t:skip("it takes no classification") end
 end
 
--- ---------------------------------------------------------------- a constant
+-- ------------ a constant
 
 -- Whether two fits have the same objective, each on its own problem: losses with kinks may have
 -- several best constants.

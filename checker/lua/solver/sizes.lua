@@ -35,7 +35,7 @@ local function first_case(t)
   t:skip("it takes features of a map alone")
 end
 
--- ---------------------------------------------------------------- what holds for small problems
+-- ------------ what holds for small problems
 
 -- Rules: what changes of a problem must not change predictions. What a solver does not keep on 60
 -- rows is not asked for on many.
@@ -139,7 +139,7 @@ local function check_sizes(t)
   end
 end
 
--- ---------------------------------------------------------------- a long path
+-- ------------ a long path
 
 local function check_path(t)
   local option = problems.facts(t.subject:make()).path
@@ -159,7 +159,7 @@ local function check_path(t)
   end
 end
 
--- ---------------------------------------------------------------- options
+-- ------------ options
 
 -- What a fit says of itself, as one text: what an option may change.
 local function tale_of(component, problem)
@@ -288,7 +288,7 @@ local function check_far_options(t)
   end
 end
 
--- ---------------------------------------------------------------- how it ended
+-- ------------ how it ended
 
 -- After one iteration, and after as many as it wants.
 local function check_limit(t, one, case, exact)
@@ -356,7 +356,7 @@ local function check_endings(t)
   if not any then t:skip("it has no option 'max_iterations'") end
 end
 
--- ---------------------------------------------------------------- weights in the objective
+-- ------------ weights in the objective
 
 -- problems.variants, and with a constant where it has the option.
 local function with_constants(t)

@@ -18,7 +18,7 @@ local function held()
   return (core.memory())
 end
 
--- ---------------------------------------------------------------- verbs that fail
+-- ------------ verbs that fail
 
 local function fails(t, component, case, watch, what)
   local told = problems.solve(component, case.problem, watch)
@@ -75,7 +75,7 @@ local function cancel(t)
   end
 end
 
--- ---------------------------------------------------------------- memory
+-- ------------ memory
 
 -- A solve where allocation number k + 1 fails; whether that one was reached.
 local function starved(t, component, problem, k, what)
@@ -151,7 +151,7 @@ local function leaks(t)
   end
 end
 
--- ---------------------------------------------------------------- rows are not the solver's
+-- ------------ rows are not the solver's
 
 local function untouched(t)
   for one in problems.variants(t) do

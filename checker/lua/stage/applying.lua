@@ -89,7 +89,7 @@ local function check_alone(t)
   end)
 end
 
--- ---------------------------------------------------------------- sparse rows
+-- ------------ sparse rows
 
 -- Numbers of which most are 0, whole and not; row 5 has none, row 6 is full.
 local function sparse_rows(t, rows_, cols)
@@ -137,7 +137,7 @@ local function check_sparse(t)
   if not any then t:skip("it takes no sparse rows") end
 end
 
--- ---------------------------------------------------------------- the formula in C
+-- ------------ the formula in C
 
 -- The variables of a formula: the float64 arrays of the state, row after row, and sizes.
 local function variables_of(fitted)

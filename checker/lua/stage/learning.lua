@@ -77,7 +77,7 @@ local function check_threads(t)
   end)
 end
 
--- ---------------------------------------------------------------- weights
+-- ------------ weights
 
 -- The rows of X of which keep(i) says how often they come.
 local function repeated(M, times)
@@ -115,7 +115,7 @@ local function check_weights(t)
   if not any then t:skip("it does not learn from targets") end
 end
 
--- ---------------------------------------------------------------- few and strange rows
+-- ------------ few and strange rows
 
 -- Fits the stage and sends the rows through it: every number is finite, or a sentence refuses them.
 local function expect_finite(t, stage, X, y, what, plain)
@@ -171,7 +171,7 @@ local function check_size(t)
   expect_finite(t, stage, X:slice(1, 100), y:slice(1, 100), "100 rows of 300 columns", true)
 end
 
--- ---------------------------------------------------------------- the arrays
+-- ------------ the arrays
 
 -- The matrix with a column less, or with numbers that nothing else has.
 local function narrower(M) return M:slice(1, M:rows(), 1, M:cols() - 1):copy() end

@@ -44,7 +44,7 @@ local check_broadcasts = in_groups(function(_, count, seed)
   end
 end)
 
--- ---------------------------------------------------------------- many
+-- ------------ many
 
 -- One of many exchanges, of another kind and size each time.
 local function exchange(i, count, seed)
@@ -76,7 +76,7 @@ local check_many = in_groups(function(_, count, seed)
   end
 end)
 
--- ---------------------------------------------------------------- a slow process
+-- ------------ a slow process
 
 -- Each process in turn is late for several exchanges, so that the others are ahead of it by as much
 -- as the transport lets them be.
@@ -91,7 +91,7 @@ local check_slow = in_groups(function(rank, count, seed)
     seed))
 end, { 2, 3, 7 })
 
--- ---------------------------------------------------------------- Ctrl-C
+-- ------------ Ctrl-C
 
 -- Each process in turn is late, and presses Ctrl-C while the others wait for it in the exchange.
 local run_with_presses = in_groups(function(rank, count, seed)

@@ -42,7 +42,7 @@ local function check_ranks(t)
   end)
 end
 
--- ---------------------------------------------------------------- surroundings
+-- ------------ surroundings
 
 -- What a transport may change in its own processes: files, threads and bytes that it exchanges by.
 local may_change = { ["number of open files"] = true, ["number of threads"] = true,
@@ -79,7 +79,7 @@ local function check_own(t)
   end, { 1, 3 })
 end
 
--- ---------------------------------------------------------------- memory
+-- ------------ memory
 
 -- The processes of a group make the same calls of the host, so that the same call is refused in
 -- each that has got so far.

@@ -36,34 +36,34 @@ typedef __m256 vector_f32;
 
 /* The tail is computed by the same vector function, so that a result does not depend on its
  * place. */
-#define OVER_ARRAY(name, type, vector, WIDTH, LOAD, STORE, function)                               \
-  vector function(vector);                                                                         \
-  static void array_##name(size_t count, const type *x, type *out) {                               \
-    size_t i = 0;                                                                                  \
-    for (; i + WIDTH <= count; i += WIDTH)                                                         \
-      STORE(out + i, function(LOAD(x + i)));                                                       \
-    if (i == count) return;                                                                        \
-    type rest[WIDTH] = {0};                                                                        \
-    for (size_t k = i; k < count; k++)                                                             \
-      rest[k - i] = x[k];                                                                          \
-    STORE(rest, function(LOAD(rest)));                                                             \
-    for (size_t k = i; k < count; k++)                                                             \
-      out[k] = rest[k - i];                                                                        \
+#define OVER_ARRAY(name, type, vector, WIDTH, LOAD, STORE, function) \
+  vector function(vector); \
+  static void array_##name(size_t count, const type *x, type *out) { \
+    size_t i = 0; \
+    for (; i + WIDTH <= count; i += WIDTH) \
+      STORE(out + i, function(LOAD(x + i))); \
+    if (i == count) return; \
+    type rest[WIDTH] = {0}; \
+    for (size_t k = i; k < count; k++) \
+      rest[k - i] = x[k]; \
+    STORE(rest, function(LOAD(rest))); \
+    for (size_t k = i; k < count; k++) \
+      out[k] = rest[k - i]; \
   }
-#define OVER_F64(name)                                                                             \
+#define OVER_F64(name) \
   OVER_ARRAY(name, double, vector_f64, WIDTH_F64, LOAD_F64, STORE_F64, VECTOR_F64(name))
-#define OVER_F32(name)                                                                             \
+#define OVER_F32(name) \
   OVER_ARRAY(name, float, vector_f32, WIDTH_F32, LOAD_F32, STORE_F32, VECTOR_F32(name))
 #else
-#define OVER_F64(name)                                                                             \
-  static void array_##name(size_t count, const double *x, double *out) {                           \
-    for (size_t i = 0; i < count; i++)                                                             \
-      out[i] = name(x[i]);                                                                         \
+#define OVER_F64(name) \
+  static void array_##name(size_t count, const double *x, double *out) { \
+    for (size_t i = 0; i < count; i++) \
+      out[i] = name(x[i]); \
   }
-#define OVER_F32(name)                                                                             \
-  static void array_##name(size_t count, const float *x, float *out) {                             \
-    for (size_t i = 0; i < count; i++)                                                             \
-      out[i] = name(x[i]);                                                                         \
+#define OVER_F32(name) \
+  static void array_##name(size_t count, const float *x, float *out) { \
+    for (size_t i = 0; i < count; i++) \
+      out[i] = name(x[i]); \
   }
 #endif
 
@@ -84,68 +84,68 @@ OVER_F32(logf)
  * unknown address would have to wait for it. */
 enum { GATHERED = 8 };
 
-#define GATHER(suffix, type)                                                                       \
-  static void gather_##suffix(size_t count, const type *x, const int32_t *column,                  \
-                              const type *threshold, type *out) {                                  \
-    size_t i = 0;                                                                                  \
-    for (; i + GATHERED <= count; i += GATHERED) {                                                 \
-      type z[GATHERED];                                                                            \
-      for (size_t k = 0; k < GATHERED; k++)                                                        \
-        z[k] = x[column[i + k]] - threshold[i + k];                                                \
-      for (size_t k = 0; k < GATHERED; k++)                                                        \
-        out[i + k] = z[k];                                                                         \
-    }                                                                                              \
-    for (; i < count; i++)                                                                         \
-      out[i] = x[column[i]] - threshold[i];                                                        \
-  }                                                                                                \
-  static void gather_sum_##suffix(size_t count, size_t slots, size_t stride, const type *x,        \
-                                  const int32_t *column, const type *weight, type *out) {          \
-    size_t i = 0;                                                                                  \
-    for (; i + GATHERED <= count; i += GATHERED) {                                                 \
-      type z[GATHERED] = {0};                                                                      \
-      for (size_t s = 0; s < slots; s++)                                                           \
-        for (size_t k = 0; k < GATHERED; k++)                                                      \
-          z[k] += x[column[s * stride + i + k]] * weight[s * stride + i + k];                      \
-      for (size_t k = 0; k < GATHERED; k++)                                                        \
-        out[i + k] = z[k];                                                                         \
-    }                                                                                              \
-    for (; i < count; i++) {                                                                       \
-      type z = 0;                                                                                  \
-      for (size_t s = 0; s < slots; s++)                                                           \
-        z += x[column[s * stride + i]] * weight[s * stride + i];                                   \
-      out[i] = z;                                                                                  \
-    }                                                                                              \
-  }                                                                                                \
-  static void plus_##suffix(size_t count, const type *shift, type *x) {                            \
-    for (size_t i = 0; i < count; i++)                                                             \
-      x[i] += shift[i];                                                                            \
+#define GATHER(suffix, type) \
+  static void gather_##suffix(size_t count, const type *x, const int32_t *column, \
+                              const type *threshold, type *out) { \
+    size_t i = 0; \
+    for (; i + GATHERED <= count; i += GATHERED) { \
+      type z[GATHERED]; \
+      for (size_t k = 0; k < GATHERED; k++) \
+        z[k] = x[column[i + k]] - threshold[i + k]; \
+      for (size_t k = 0; k < GATHERED; k++) \
+        out[i + k] = z[k]; \
+    } \
+    for (; i < count; i++) \
+      out[i] = x[column[i]] - threshold[i]; \
+  } \
+  static void gather_sum_##suffix(size_t count, size_t slots, size_t stride, const type *x, \
+                                  const int32_t *column, const type *weight, type *out) { \
+    size_t i = 0; \
+    for (; i + GATHERED <= count; i += GATHERED) { \
+      type z[GATHERED] = {0}; \
+      for (size_t s = 0; s < slots; s++) \
+        for (size_t k = 0; k < GATHERED; k++) \
+          z[k] += x[column[s * stride + i + k]] * weight[s * stride + i + k]; \
+      for (size_t k = 0; k < GATHERED; k++) \
+        out[i + k] = z[k]; \
+    } \
+    for (; i < count; i++) { \
+      type z = 0; \
+      for (size_t s = 0; s < slots; s++) \
+        z += x[column[s * stride + i]] * weight[s * stride + i]; \
+      out[i] = z; \
+    } \
+  } \
+  static void plus_##suffix(size_t count, const type *shift, type *x) { \
+    for (size_t i = 0; i < count; i++) \
+      x[i] += shift[i]; \
   }
 GATHER(f64, double)
 GATHER(f32, float)
 
 /* Four vectors of sums stay in registers; the lanes of one group are done before the next. */
-#define LANES_SUM(suffix, type)                                                                    \
-  typedef type lanes_##suffix                                                                      \
-      __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(type)), may_alias));                \
-  static void lanes_sum_##suffix(size_t slots, const type *x, const int32_t *column,               \
-                                 const type *weight, type *out) {                                  \
-    for (size_t l = 0; l < SCL_LANES; l += 4 * VECTOR_BYTES / sizeof(type)) {                      \
-      lanes_##suffix a = {0}, b = {0}, c = {0}, d = {0};                                           \
-      for (size_t k = 0; k < slots; k++) {                                                         \
-        const lanes_##suffix *from =                                                               \
-            (const lanes_##suffix *)(x + (size_t)column[k] * SCL_LANES + l);                       \
-        const type w = weight[k];                                                                  \
-        a += from[0] * w;                                                                          \
-        b += from[1] * w;                                                                          \
-        c += from[2] * w;                                                                          \
-        d += from[3] * w;                                                                          \
-      }                                                                                            \
-      lanes_##suffix *to = (lanes_##suffix *)(out + l);                                            \
-      to[0] = a;                                                                                   \
-      to[1] = b;                                                                                   \
-      to[2] = c;                                                                                   \
-      to[3] = d;                                                                                   \
-    }                                                                                              \
+#define LANES_SUM(suffix, type) \
+  typedef type lanes_##suffix \
+      __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(type)), may_alias)); \
+  static void lanes_sum_##suffix(size_t slots, const type *x, const int32_t *column, \
+                                 const type *weight, type *out) { \
+    for (size_t l = 0; l < SCL_LANES; l += 4 * VECTOR_BYTES / sizeof(type)) { \
+      lanes_##suffix a = {0}, b = {0}, c = {0}, d = {0}; \
+      for (size_t k = 0; k < slots; k++) { \
+        const lanes_##suffix *from = \
+            (const lanes_##suffix *)(x + (size_t)column[k] * SCL_LANES + l); \
+        const type w = weight[k]; \
+        a += from[0] * w; \
+        b += from[1] * w; \
+        c += from[2] * w; \
+        d += from[3] * w; \
+      } \
+      lanes_##suffix *to = (lanes_##suffix *)(out + l); \
+      to[0] = a; \
+      to[1] = b; \
+      to[2] = c; \
+      to[3] = d; \
+    } \
   }
 LANES_SUM(f64, double)
 LANES_SUM(f32, float)
@@ -153,22 +153,22 @@ LANES_SUM(f32, float)
 /* 0 * x is NaN where x is not finite, and so is the sum. Partial sums let the compiler vectorise
  * without permission to reorder additions. */
 enum { LANES_F64 = 8, LANES_F32 = 16 };
-#define SCALE(suffix, type, LANES)                                                                 \
-  static int scale_##suffix(size_t count, const type *factor, const type *x, type *out) {          \
-    type part[LANES] = {0}, sum = 0;                                                               \
-    size_t i = 0;                                                                                  \
-    for (; i + LANES <= count; i += LANES)                                                         \
-      for (size_t k = 0; k < LANES; k++) {                                                         \
-        out[i + k] = x[i + k] * factor[i + k];                                                     \
-        part[k] += 0 * out[i + k];                                                                 \
-      }                                                                                            \
-    for (; i < count; i++) {                                                                       \
-      out[i] = x[i] * factor[i];                                                                   \
-      sum += 0 * out[i];                                                                           \
-    }                                                                                              \
-    for (size_t k = 0; k < LANES; k++)                                                             \
-      sum += part[k];                                                                              \
-    return sum == 0;                                                                               \
+#define SCALE(suffix, type, LANES) \
+  static int scale_##suffix(size_t count, const type *factor, const type *x, type *out) { \
+    type part[LANES] = {0}, sum = 0; \
+    size_t i = 0; \
+    for (; i + LANES <= count; i += LANES) \
+      for (size_t k = 0; k < LANES; k++) { \
+        out[i + k] = x[i + k] * factor[i + k]; \
+        part[k] += 0 * out[i + k]; \
+      } \
+    for (; i < count; i++) { \
+      out[i] = x[i] * factor[i]; \
+      sum += 0 * out[i]; \
+    } \
+    for (size_t k = 0; k < LANES; k++) \
+      sum += part[k]; \
+    return sum == 0; \
   }
 SCALE(f64, double, LANES_F64)
 SCALE(f32, float, LANES_F32)

@@ -21,74 +21,74 @@ enum { VECTORS = ISA_PACKED_BYTES / BYTES };
 
 INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-#define PACKED(suffix, type)                                                                       \
-  typedef type vector_##suffix                                                                     \
-      __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias));                       \
-  enum { LANES_##suffix = BYTES / sizeof(type), WIDTH_##suffix = VECTORS * LANES_##suffix };       \
-                                                                                                   \
-  /* A whole tile, `vectors` wide. */                                                              \
-  INLINE void tile_##suffix(const size_t vectors, size_t terms, const type *left,                  \
-                            const type *right, type *out, ptrdiff_t stride) {                      \
-    vector_##suffix sum[ROWS][VECTORS] = {{{0}}};                                                  \
-    for (size_t i = 0; i < ROWS; i++)                                                              \
-      for (size_t v = 0; v < vectors; v++)                                                         \
-        __builtin_prefetch(out + (ptrdiff_t)i * stride + v * LANES_##suffix, 1);                   \
-    for (; terms > 0; terms--, left += WIDTH_##suffix, right += WIDTH_##suffix) {                  \
-      vector_##suffix b[VECTORS];                                                                  \
-      for (size_t v = 0; v < vectors; v++)                                                         \
-        b[v] = *(const vector_##suffix *)(right + v * LANES_##suffix);                             \
-      for (size_t i = 0; i < ROWS; i++) {                                                          \
-        const vector_##suffix a = left[i] - (vector_##suffix){0};                                  \
-        for (size_t v = 0; v < vectors; v++)                                                       \
-          sum[i][v] += a * b[v];                                                                   \
-      }                                                                                            \
-    }                                                                                              \
-    for (size_t i = 0; i < ROWS; i++)                                                              \
-      for (size_t v = 0; v < vectors; v++)                                                         \
-        *(vector_##suffix *)(out + (ptrdiff_t)i * stride + v * LANES_##suffix) += sum[i][v];       \
-  }                                                                                                \
-                                                                                                   \
-  static void tiles_##suffix(size_t vectors, size_t terms, const type *left, const type *right,    \
-                             type *out, ptrdiff_t stride) {                                        \
-    if (vectors == 1)                                                                              \
-      tile_##suffix(1, terms, left, right, out, stride);                                           \
-    else if (vectors == 2)                                                                         \
-      tile_##suffix(2, terms, left, right, out, stride);                                           \
-    else                                                                                           \
-      tile_##suffix(VECTORS, terms, left, right, out, stride);                                     \
-  }                                                                                                \
-                                                                                                   \
-  /* A tile at the edge, of which `rows` x `cols` are there. */                                    \
-  static void edge_##suffix(size_t terms, size_t rows, size_t cols, const type *left,              \
-                            const type *right, type *out, ptrdiff_t stride) {                      \
-    type part[ROWS * WIDTH_##suffix] = {0};                                                        \
-    tiles_##suffix((cols + LANES_##suffix - 1) / LANES_##suffix, terms, left, right, part,         \
-                   WIDTH_##suffix);                                                                \
-    for (size_t i = 0; i < rows; i++)                                                              \
-      for (size_t j = 0; j < cols; j++)                                                            \
-        out[(ptrdiff_t)i * stride + (ptrdiff_t)j] += part[i * WIDTH_##suffix + j];                 \
-  }                                                                                                \
-                                                                                                   \
-  void ISA_NAME(scl_packed_product_##suffix)(size_t terms, size_t rows, size_t cols,               \
-                                             const type *left, const type *right, bool below,      \
-                                             type *out, ptrdiff_t stride) {                        \
-    for (size_t k = 0; k < terms; k += DEPTH)                                                      \
-      for (size_t j = 0; j < cols; j += WIDTH_##suffix) {                                          \
-        const type *b = right + j * terms + k * WIDTH_##suffix;                                    \
-        for (size_t i = below ? j : 0; i < rows; i += ROWS) {                                      \
-          const size_t tall = least(ROWS, rows - i),                                               \
-                       needed = below ? least(cols, i + tall) : cols,                              \
-                       wide = least(WIDTH_##suffix, needed - j),                                   \
-                       whole = (wide + LANES_##suffix - 1) / LANES_##suffix;                       \
-          const type *a = left + i / WIDTH_##suffix * WIDTH_##suffix * terms +                     \
-                          k * WIDTH_##suffix + i % WIDTH_##suffix;                                 \
-          type *to = out + (ptrdiff_t)i * stride + (ptrdiff_t)j;                                   \
-          if (tall == ROWS && j + whole * LANES_##suffix <= cols)                                  \
-            tiles_##suffix(whole, least(DEPTH, terms - k), a, b, to, stride);                      \
-          else                                                                                     \
-            edge_##suffix(least(DEPTH, terms - k), tall, wide, a, b, to, stride);                  \
-        }                                                                                          \
-      }                                                                                            \
+#define PACKED(suffix, type) \
+  typedef type vector_##suffix \
+      __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias)); \
+  enum { LANES_##suffix = BYTES / sizeof(type), WIDTH_##suffix = VECTORS * LANES_##suffix }; \
+\
+  /* A whole tile, `vectors` wide. */ \
+  INLINE void tile_##suffix(const size_t vectors, size_t terms, const type *left, \
+                            const type *right, type *out, ptrdiff_t stride) { \
+    vector_##suffix sum[ROWS][VECTORS] = {{{0}}}; \
+    for (size_t i = 0; i < ROWS; i++) \
+      for (size_t v = 0; v < vectors; v++) \
+        __builtin_prefetch(out + (ptrdiff_t)i * stride + v * LANES_##suffix, 1); \
+    for (; terms > 0; terms--, left += WIDTH_##suffix, right += WIDTH_##suffix) { \
+      vector_##suffix b[VECTORS]; \
+      for (size_t v = 0; v < vectors; v++) \
+        b[v] = *(const vector_##suffix *)(right + v * LANES_##suffix); \
+      for (size_t i = 0; i < ROWS; i++) { \
+        const vector_##suffix a = left[i] - (vector_##suffix){0}; \
+        for (size_t v = 0; v < vectors; v++) \
+          sum[i][v] += a * b[v]; \
+      } \
+    } \
+    for (size_t i = 0; i < ROWS; i++) \
+      for (size_t v = 0; v < vectors; v++) \
+        *(vector_##suffix *)(out + (ptrdiff_t)i * stride + v * LANES_##suffix) += sum[i][v]; \
+  } \
+\
+  static void tiles_##suffix(size_t vectors, size_t terms, const type *left, const type *right, \
+                             type *out, ptrdiff_t stride) { \
+    if (vectors == 1) \
+      tile_##suffix(1, terms, left, right, out, stride); \
+    else if (vectors == 2) \
+      tile_##suffix(2, terms, left, right, out, stride); \
+    else \
+      tile_##suffix(VECTORS, terms, left, right, out, stride); \
+  } \
+\
+  /* A tile at the edge, of which `rows` x `cols` are there. */ \
+  static void edge_##suffix(size_t terms, size_t rows, size_t cols, const type *left, \
+                            const type *right, type *out, ptrdiff_t stride) { \
+    type part[ROWS * WIDTH_##suffix] = {0}; \
+    tiles_##suffix((cols + LANES_##suffix - 1) / LANES_##suffix, terms, left, right, part, \
+                   WIDTH_##suffix); \
+    for (size_t i = 0; i < rows; i++) \
+      for (size_t j = 0; j < cols; j++) \
+        out[(ptrdiff_t)i * stride + (ptrdiff_t)j] += part[i * WIDTH_##suffix + j]; \
+  } \
+\
+  void ISA_NAME(scl_packed_product_##suffix)(size_t terms, size_t rows, size_t cols, \
+                                             const type *left, const type *right, bool below, \
+                                             type *out, ptrdiff_t stride) { \
+    for (size_t k = 0; k < terms; k += DEPTH) \
+      for (size_t j = 0; j < cols; j += WIDTH_##suffix) { \
+        const type *b = right + j * terms + k * WIDTH_##suffix; \
+        for (size_t i = below ? j : 0; i < rows; i += ROWS) { \
+          const size_t tall = least(ROWS, rows - i), \
+                       needed = below ? least(cols, i + tall) : cols, \
+                       wide = least(WIDTH_##suffix, needed - j), \
+                       whole = (wide + LANES_##suffix - 1) / LANES_##suffix; \
+          const type *a = left + i / WIDTH_##suffix * WIDTH_##suffix * terms + \
+                          k * WIDTH_##suffix + i % WIDTH_##suffix; \
+          type *to = out + (ptrdiff_t)i * stride + (ptrdiff_t)j; \
+          if (tall == ROWS && j + whole * LANES_##suffix <= cols) \
+            tiles_##suffix(whole, least(DEPTH, terms - k), a, b, to, stride); \
+          else \
+            edge_##suffix(least(DEPTH, terms - k), tall, wide, a, b, to, stride); \
+        } \
+      } \
   }
 
 PACKED(f64, double)

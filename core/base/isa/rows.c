@@ -35,9 +35,9 @@ INLINE size_t tile_rows(size_t left) {
 }
 
 /* One instance of the tile for each size, as constants for the compiler. */
-#define CASE(suffix, tall, wide)                                                                   \
-  case tall *VECTORS + wide - 1:                                                                   \
-    tile_##suffix(tall, wide, terms, left, apart, right, add, out, stride);                        \
+#define CASE(suffix, tall, wide) \
+  case tall *VECTORS + wide - 1: \
+    tile_##suffix(tall, wide, terms, left, apart, right, add, out, stride); \
     break;
 #define CASES(suffix, tall) CASE(suffix, tall, 1) CASE(suffix, tall, 2) CASE(suffix, tall, 3)
 #if defined(SCL_ISA_avx512)
@@ -46,104 +46,104 @@ INLINE size_t tile_rows(size_t left) {
 #define CASES_OF_EIGHT(suffix)
 #endif
 
-#define PRODUCT(suffix, type)                                                                      \
-  typedef type vector_##suffix                                                                     \
-      __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias));                       \
-  enum {                                                                                           \
-    LANES_##suffix = BYTES / sizeof(type),                                                         \
-    WIDTH_##suffix = VECTORS * LANES_##suffix,                                                     \
-    CHUNK_##suffix = SCL_ROW_CHUNK / sizeof(type)                                                  \
-  };                                                                                               \
-                                                                                                   \
-  /* `tall` rows times `wide` vectors of one strip, at most CHUNK. */                              \
-  INLINE void tile_##suffix(const size_t tall, const size_t wide, size_t terms, const type *left,  \
-                            ptrdiff_t apart, const type *right, bool add, type *out,               \
-                            ptrdiff_t stride) {                                                    \
-    vector_##suffix sum[ROWS][VECTORS] = {{{0}}};                                                  \
-    for (size_t i = 0; i < tall; i++)                                                              \
-      for (size_t v = 0; v < wide; v++)                                                            \
-        __builtin_prefetch(out + (ptrdiff_t)i * stride + v * LANES_##suffix, 1);                   \
-    for (size_t k = 0; k < terms; k++, right += WIDTH_##suffix) {                                  \
-      vector_##suffix b[VECTORS];                                                                  \
-      for (size_t v = 0; v < wide; v++)                                                            \
-        b[v] = *(const vector_##suffix *)(right + v * LANES_##suffix);                             \
-      for (size_t i = 0; i < tall; i++) {                                                          \
-        const vector_##suffix a =                                                                  \
-            left[(ptrdiff_t)i * apart + (ptrdiff_t)k] - (vector_##suffix){0};                      \
-        for (size_t v = 0; v < wide; v++)                                                          \
-          sum[i][v] += a * b[v];                                                                   \
-      }                                                                                            \
-    }                                                                                              \
-    for (size_t i = 0; i < tall; i++)                                                              \
-      for (size_t v = 0; v < wide; v++) {                                                          \
-        vector_##suffix *to =                                                                      \
-            (vector_##suffix *)(out + (ptrdiff_t)i * stride + v * LANES_##suffix);                 \
-        if (add) sum[i][v] += *to;                                                                 \
-        *to = sum[i][v];                                                                           \
-      }                                                                                            \
-  }                                                                                                \
-                                                                                                   \
-  static void tiles_##suffix(size_t tall, size_t wide, size_t terms, const type *left,             \
-                             ptrdiff_t apart, const type *right, bool add, type *out,              \
-                             ptrdiff_t stride) {                                                   \
-    switch (tall * VECTORS + wide - 1) {                                                           \
-      CASES(suffix, 1)                                                                             \
-      CASES(suffix, 2)                                                                             \
-      CASES(suffix, 4)                                                                             \
-      CASES_OF_EIGHT(suffix)                                                                       \
-    }                                                                                              \
-  }                                                                                                \
-                                                                                                   \
-  /* A tile of which columns from .. to-1 of the strip are wanted, at `out`. */                    \
-  static void edge_##suffix(size_t tall, size_t from, size_t to, size_t terms, const type *left,   \
-                            ptrdiff_t apart, const type *right, bool add, type *out,               \
-                            ptrdiff_t stride) {                                                    \
-    type part[ROWS * WIDTH_##suffix];                                                              \
-    tiles_##suffix(tall, (to + LANES_##suffix - 1) / LANES_##suffix, terms, left, apart, right,    \
-                   false, part, WIDTH_##suffix);                                                   \
-    for (size_t i = 0; i < tall; i++)                                                              \
-      for (size_t j = from; j < to; j++) {                                                         \
-        type *number = out + (ptrdiff_t)i * stride + (ptrdiff_t)(j - from);                        \
-        *number = add ? *number + part[i * WIDTH_##suffix + j] : part[i * WIDTH_##suffix + j];     \
-      }                                                                                            \
-  }                                                                                                \
-                                                                                                   \
-  /* Columns from .. to-1 of one strip, at most CHUNK. */                                          \
-  static void strip_##suffix(size_t rows, size_t from, size_t to, size_t terms, const type *left,  \
-                             ptrdiff_t apart, const type *right, bool add, type *out,              \
-                             ptrdiff_t stride) {                                                   \
-    for (size_t i = 0, tall; i < rows;                                                             \
-         i += tall, left += (ptrdiff_t)tall * apart, out += (ptrdiff_t)tall * stride) {            \
-      tall = tile_rows(rows - i);                                                                  \
-      if (from == 0 && to % LANES_##suffix == 0)                                                   \
-        tiles_##suffix(tall, to / LANES_##suffix, terms, left, apart, right, add, out, stride);    \
-      else                                                                                         \
-        edge_##suffix(tall, from, to, terms, left, apart, right, add, out, stride);                \
-    }                                                                                              \
-  }                                                                                                \
-                                                                                                   \
-  void ISA_NAME(scl_row_product_##suffix)(size_t terms, size_t rows, size_t first, size_t cols,    \
-                                          const type *left, ptrdiff_t apart, const type *right,    \
-                                          bool add, type *out, ptrdiff_t stride) {                 \
-    const size_t begin = first / WIDTH_##suffix * WIDTH_##suffix, end = first + cols;              \
-    for (size_t i = 0; i < rows; i += BLOCK) {                                                     \
-      const type *block = left + (ptrdiff_t)i * apart;                                             \
-      type *to = out + (ptrdiff_t)i * stride;                                                      \
-      for (size_t k = 0; k == 0 || k < terms; k += CHUNK_##suffix)                                 \
-        for (size_t j = begin; j < end; j += WIDTH_##suffix) {                                     \
-          const size_t from = j < first ? first - j : 0;                                           \
-          strip_##suffix(least(BLOCK, rows - i), from, least(WIDTH_##suffix, end - j),             \
-                         least(CHUNK_##suffix, terms - k), block + k, apart,                       \
-                         right + j * terms + k * WIDTH_##suffix, add || k > 0,                     \
-                         to + (j + from - first), stride);                                         \
-        }                                                                                          \
-    }                                                                                              \
+#define PRODUCT(suffix, type) \
+  typedef type vector_##suffix \
+      __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias)); \
+  enum { \
+    LANES_##suffix = BYTES / sizeof(type), \
+    WIDTH_##suffix = VECTORS * LANES_##suffix, \
+    CHUNK_##suffix = SCL_ROW_CHUNK / sizeof(type) \
+  }; \
+\
+  /* `tall` rows times `wide` vectors of one strip, at most CHUNK. */ \
+  INLINE void tile_##suffix(const size_t tall, const size_t wide, size_t terms, const type *left, \
+                            ptrdiff_t apart, const type *right, bool add, type *out, \
+                            ptrdiff_t stride) { \
+    vector_##suffix sum[ROWS][VECTORS] = {{{0}}}; \
+    for (size_t i = 0; i < tall; i++) \
+      for (size_t v = 0; v < wide; v++) \
+        __builtin_prefetch(out + (ptrdiff_t)i * stride + v * LANES_##suffix, 1); \
+    for (size_t k = 0; k < terms; k++, right += WIDTH_##suffix) { \
+      vector_##suffix b[VECTORS]; \
+      for (size_t v = 0; v < wide; v++) \
+        b[v] = *(const vector_##suffix *)(right + v * LANES_##suffix); \
+      for (size_t i = 0; i < tall; i++) { \
+        const vector_##suffix a = \
+            left[(ptrdiff_t)i * apart + (ptrdiff_t)k] - (vector_##suffix){0}; \
+        for (size_t v = 0; v < wide; v++) \
+          sum[i][v] += a * b[v]; \
+      } \
+    } \
+    for (size_t i = 0; i < tall; i++) \
+      for (size_t v = 0; v < wide; v++) { \
+        vector_##suffix *to = \
+            (vector_##suffix *)(out + (ptrdiff_t)i * stride + v * LANES_##suffix); \
+        if (add) sum[i][v] += *to; \
+        *to = sum[i][v]; \
+      } \
+  } \
+\
+  static void tiles_##suffix(size_t tall, size_t wide, size_t terms, const type *left, \
+                             ptrdiff_t apart, const type *right, bool add, type *out, \
+                             ptrdiff_t stride) { \
+    switch (tall * VECTORS + wide - 1) { \
+      CASES(suffix, 1) \
+      CASES(suffix, 2) \
+      CASES(suffix, 4) \
+      CASES_OF_EIGHT(suffix) \
+    } \
+  } \
+\
+  /* A tile of which columns from .. to-1 of the strip are wanted, at `out`. */ \
+  static void edge_##suffix(size_t tall, size_t from, size_t to, size_t terms, const type *left, \
+                            ptrdiff_t apart, const type *right, bool add, type *out, \
+                            ptrdiff_t stride) { \
+    type part[ROWS * WIDTH_##suffix]; \
+    tiles_##suffix(tall, (to + LANES_##suffix - 1) / LANES_##suffix, terms, left, apart, right, \
+                   false, part, WIDTH_##suffix); \
+    for (size_t i = 0; i < tall; i++) \
+      for (size_t j = from; j < to; j++) { \
+        type *number = out + (ptrdiff_t)i * stride + (ptrdiff_t)(j - from); \
+        *number = add ? *number + part[i * WIDTH_##suffix + j] : part[i * WIDTH_##suffix + j]; \
+      } \
+  } \
+\
+  /* Columns from .. to-1 of one strip, at most CHUNK. */ \
+  static void strip_##suffix(size_t rows, size_t from, size_t to, size_t terms, const type *left, \
+                             ptrdiff_t apart, const type *right, bool add, type *out, \
+                             ptrdiff_t stride) { \
+    for (size_t i = 0, tall; i < rows; \
+         i += tall, left += (ptrdiff_t)tall * apart, out += (ptrdiff_t)tall * stride) { \
+      tall = tile_rows(rows - i); \
+      if (from == 0 && to % LANES_##suffix == 0) \
+        tiles_##suffix(tall, to / LANES_##suffix, terms, left, apart, right, add, out, stride); \
+      else \
+        edge_##suffix(tall, from, to, terms, left, apart, right, add, out, stride); \
+    } \
+  } \
+\
+  void ISA_NAME(scl_row_product_##suffix)(size_t terms, size_t rows, size_t first, size_t cols, \
+                                          const type *left, ptrdiff_t apart, const type *right, \
+                                          bool add, type *out, ptrdiff_t stride) { \
+    const size_t begin = first / WIDTH_##suffix * WIDTH_##suffix, end = first + cols; \
+    for (size_t i = 0; i < rows; i += BLOCK) { \
+      const type *block = left + (ptrdiff_t)i * apart; \
+      type *to = out + (ptrdiff_t)i * stride; \
+      for (size_t k = 0; k == 0 || k < terms; k += CHUNK_##suffix) \
+        for (size_t j = begin; j < end; j += WIDTH_##suffix) { \
+          const size_t from = j < first ? first - j : 0; \
+          strip_##suffix(least(BLOCK, rows - i), from, least(WIDTH_##suffix, end - j), \
+                         least(CHUNK_##suffix, terms - k), block + k, apart, \
+                         right + j * terms + k * WIDTH_##suffix, add || k > 0, \
+                         to + (j + from - first), stride); \
+        } \
+    } \
   }
 
 PRODUCT(f64, double)
 PRODUCT(f32, float)
 
-/* ------------------------------------------------------------ triangular solves
+/* ------------ triangular solves
  *
  * SOLVED rows are transposed into the lanes of vectors, so that each row has the same order of
  * operations, whatever its place. */

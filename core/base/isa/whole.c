@@ -26,18 +26,18 @@
 #define EACH(k, count) _Pragma("GCC unroll 8") for (size_t k = 0; k < (count); k++)
 #endif
 
-/* ------------------------------------------------------------ packing */
+/* ------------ packing */
 
 /* x = the rows of one step from row r on, ROWS x WIDTH numbers of v; zeros for missing ones. */
-#define FETCH(type, ROWS, WIDTH)                                                                   \
-  type x[ROWS][WIDTH];                                                                             \
-  if (rows - r >= ROWS && cols == WIDTH)                                                           \
-    for (size_t k = 0; k < ROWS; k++)                                                              \
-      memcpy(x[k], v + (ptrdiff_t)(r + k) * stride, sizeof *x);                                    \
-  else {                                                                                           \
-    memset(x, 0, sizeof x);                                                                        \
-    for (size_t k = 0; k < ROWS && r + k < rows; k++)                                              \
-      memcpy(x[k], v + (ptrdiff_t)(r + k) * stride, cols * sizeof **x);                            \
+#define FETCH(type, ROWS, WIDTH) \
+  type x[ROWS][WIDTH]; \
+  if (rows - r >= ROWS && cols == WIDTH) \
+    for (size_t k = 0; k < ROWS; k++) \
+      memcpy(x[k], v + (ptrdiff_t)(r + k) * stride, sizeof *x); \
+  else { \
+    memset(x, 0, sizeof x); \
+    for (size_t k = 0; k < ROWS && r + k < rows; k++) \
+      memcpy(x[k], v + (ptrdiff_t)(r + k) * stride, cols * sizeof **x); \
   }
 
 /* Step `first` of a strip, after the 2 width numbers at its beginning; `words` numbers for each
@@ -48,20 +48,20 @@ INLINE uint32_t lane(int16_t low, int16_t high) {
   return (uint16_t)low | (uint32_t)(uint16_t)high << 16;
 }
 
-#define PACK_PAIRS(name, type, WIDTH)                                                              \
-  static void name(size_t rows, size_t cols, const void *from, ptrdiff_t stride, void *strip,      \
-                   size_t first) {                                                                 \
-    const type *v = from;                                                                          \
-    uint32_t *to = STEPS(strip, WIDTH, WIDTH, first);                                              \
-    for (size_t r = 0; r < rows; r += 2, to += WIDTH) {                                            \
-      FETCH(type, 2, WIDTH)                                                                        \
-      for (size_t j = 0; j < WIDTH; j++)                                                           \
-        to[j] = lane(x[0][j], x[1][j]);                                                            \
-    }                                                                                              \
+#define PACK_PAIRS(name, type, WIDTH) \
+  static void name(size_t rows, size_t cols, const void *from, ptrdiff_t stride, void *strip, \
+                   size_t first) { \
+    const type *v = from; \
+    uint32_t *to = STEPS(strip, WIDTH, WIDTH, first); \
+    for (size_t r = 0; r < rows; r += 2, to += WIDTH) { \
+      FETCH(type, 2, WIDTH) \
+      for (size_t j = 0; j < WIDTH; j++) \
+        to[j] = lane(x[0][j], x[1][j]); \
+    } \
   }
 
 #if defined(SCL_ISA_avx512)
-/* ------------------------------------------------------------ AVX-512 */
+/* ------------ AVX-512 */
 
 enum { WIDTH = 48, LANES = 16, VECTORS = 3, TALL = 8, STEPS_MOST = 256 };
 PACK_PAIRS(pack_pairs_i8, int8_t, WIDTH)
@@ -109,66 +109,66 @@ INLINE __m512i dot_quads(__m512i sum, __m512i left, __m512i right) {
 #endif
 
 /* TALL x 16 vectors sums; `words` numbers a step, `at` of which the left ones begin. */
-#define TILE(name, ADD, words, at)                                                                 \
-  INLINE void name##_tile(const size_t vectors, size_t steps, const int32_t *left, size_t i,       \
-                          const int32_t *right, int32_t *sums) {                                   \
-    __m512i sum[TALL][VECTORS];                                                                    \
-    EACH(k, TALL) EACH(w, vectors) sum[k][w] = _mm512_load_si512(right + WIDTH + w * LANES);       \
-    const int32_t *a = left + 2 * WIDTH + at + i, *b = right + 2 * WIDTH;                          \
-    for (; steps > 0; steps--, a += words, b += words) {                                           \
-      __m512i columns[VECTORS];                                                                    \
-      EACH(w, vectors) columns[w] = _mm512_load_si512(b + w * LANES);                              \
-      EACH(k, TALL) {                                                                              \
-        const __m512i number = _mm512_set1_epi32(a[k]);                                            \
-        EACH(w, vectors) sum[k][w] = ADD(sum[k][w], number, columns[w]);                           \
-      }                                                                                            \
-    }                                                                                              \
-    EACH(k, TALL)                                                                                  \
-    EACH(w, vectors) _mm512_storeu_si512(sums + k * WIDTH + w * LANES, sum[k][w]);                 \
-  }                                                                                                \
-                                                                                                   \
-  static void name(size_t steps, size_t cols, const void *left, size_t i, const void *right,       \
-                   int32_t *sums) {                                                                \
-    if (cols <= LANES)                                                                             \
-      name##_tile(1, steps, left, i, right, sums);                                                 \
-    else if (cols <= 2 * LANES)                                                                    \
-      name##_tile(2, steps, left, i, right, sums);                                                 \
-    else                                                                                           \
-      name##_tile(3, steps, left, i, right, sums);                                                 \
+#define TILE(name, ADD, words, at) \
+  INLINE void name##_tile(const size_t vectors, size_t steps, const int32_t *left, size_t i, \
+                          const int32_t *right, int32_t *sums) { \
+    __m512i sum[TALL][VECTORS]; \
+    EACH(k, TALL) EACH(w, vectors) sum[k][w] = _mm512_load_si512(right + WIDTH + w * LANES); \
+    const int32_t *a = left + 2 * WIDTH + at + i, *b = right + 2 * WIDTH; \
+    for (; steps > 0; steps--, a += words, b += words) { \
+      __m512i columns[VECTORS]; \
+      EACH(w, vectors) columns[w] = _mm512_load_si512(b + w * LANES); \
+      EACH(k, TALL) { \
+        const __m512i number = _mm512_set1_epi32(a[k]); \
+        EACH(w, vectors) sum[k][w] = ADD(sum[k][w], number, columns[w]); \
+      } \
+    } \
+    EACH(k, TALL) \
+    EACH(w, vectors) _mm512_storeu_si512(sums + k * WIDTH + w * LANES, sum[k][w]); \
+  } \
+\
+  static void name(size_t steps, size_t cols, const void *left, size_t i, const void *right, \
+                   int32_t *sums) { \
+    if (cols <= LANES) \
+      name##_tile(1, steps, left, i, right, sums); \
+    else if (cols <= 2 * LANES) \
+      name##_tile(2, steps, left, i, right, sums); \
+    else \
+      name##_tile(3, steps, left, i, right, sums); \
   }
 TILE(pairs, add_pairs, WIDTH, 0)
 TILE(vnni_pairs, dot_pairs, WIDTH, 0)
 TILE(vnni_quads, dot_quads, 2 * WIDTH, WIDTH)
 
-#define KERNEL(vnni, rows, words, pack, product)                                                   \
+#define KERNEL(vnni, rows, words, pack, product) \
   { vnni, rows, STEPS_MOST, WIDTH, TALL, (words) * sizeof(int32_t), pack, product }
 static const scl_whole_kernel kernel_i8 = KERNEL(false, 2, WIDTH, pack_pairs_i8, pairs),
                               kernel_i16 = KERNEL(false, 2, WIDTH, pack_pairs_i16, pairs),
                               vnni_i8 = KERNEL(true, 4, 2 * WIDTH, pack_quads, vnni_quads),
                               vnni_i16 = KERNEL(true, 2, WIDTH, pack_pairs_i16, vnni_pairs);
-#define KERNELS                                                                                    \
+#define KERNELS \
   {&vnni_i8, &kernel_i8}, { &vnni_i16, &kernel_i16 }
 
 #elif defined(SCL_ISA_avx2)
-/* ------------------------------------------------------------ AVX2 */
+/* ------------ AVX2 */
 
 enum { WIDTH = 16, LANES = 8, VECTORS = 2, TALL = 4, STEPS_MOST = 128, WORDS = 2 * WIDTH };
 
-#define PACK_CROSSED(name, type)                                                                   \
-  static void name(size_t rows, size_t cols, const void *from, ptrdiff_t stride, void *strip,      \
-                   size_t first) {                                                                 \
-    const type *v = from;                                                                          \
-    uint32_t own[WIDTH] = {0}, *to = STEPS(strip, WIDTH, WORDS, first), *sums = strip;             \
-    for (size_t r = 0; r < rows; r += 4, to += WORDS) {                                            \
-      FETCH(type, 4, WIDTH)                                                                        \
-      for (size_t j = 0; j < WIDTH; j++) {                                                         \
-        to[j] = lane(x[0][j], x[2][j]);                                                            \
-        to[WIDTH + j] = lane(x[1][j], x[3][j]);                                                    \
-        own[j] += (uint32_t)(x[0][j] * x[1][j] + x[2][j] * x[3][j]);                               \
-      }                                                                                            \
-    }                                                                                              \
-    for (size_t j = 0; j < WORDS; j++)                                                             \
-      sums[j] -= own[j % WIDTH];                                                                   \
+#define PACK_CROSSED(name, type) \
+  static void name(size_t rows, size_t cols, const void *from, ptrdiff_t stride, void *strip, \
+                   size_t first) { \
+    const type *v = from; \
+    uint32_t own[WIDTH] = {0}, *to = STEPS(strip, WIDTH, WORDS, first), *sums = strip; \
+    for (size_t r = 0; r < rows; r += 4, to += WORDS) { \
+      FETCH(type, 4, WIDTH) \
+      for (size_t j = 0; j < WIDTH; j++) { \
+        to[j] = lane(x[0][j], x[2][j]); \
+        to[WIDTH + j] = lane(x[1][j], x[3][j]); \
+        own[j] += (uint32_t)(x[0][j] * x[1][j] + x[2][j] * x[3][j]); \
+      } \
+    } \
+    for (size_t j = 0; j < WORDS; j++) \
+      sums[j] -= own[j % WIDTH]; \
   }
 PACK_CROSSED(pack_i8, int8_t)
 PACK_CROSSED(pack_i16, int16_t)
@@ -234,15 +234,15 @@ static void crossed(size_t steps, size_t cols, const void *left, size_t i, const
     crossed_tile(2, steps, left, i, right, sums);
 }
 
-#define KERNEL(pack)                                                                               \
+#define KERNEL(pack) \
   { false, 4, STEPS_MOST, WIDTH, TALL, WORDS * sizeof(int32_t), pack, crossed }
 static const scl_whole_kernel kernel_i8 = KERNEL(pack_i8), kernel_i16 = KERNEL(pack_i16);
-#define KERNELS                                                                                    \
+#define KERNELS \
   {&kernel_i8}, { &kernel_i16 }
 
 #else
 
-/* ------------------------------------------------------------ plain C */
+/* ------------ plain C */
 
 enum { WIDTH = 16, TALL = 4, STEPS_MOST = 256 };
 PACK_PAIRS(pack_i8, int8_t, WIDTH)
@@ -259,14 +259,14 @@ static void pairs(size_t steps, size_t cols, const void *left, size_t i, const v
         sums[k * WIDTH + j] += a[2 * k] * b[2 * j] + a[2 * k + 1] * b[2 * j + 1];
 }
 
-#define KERNEL(pack)                                                                               \
+#define KERNEL(pack) \
   { false, 2, STEPS_MOST, WIDTH, TALL, WIDTH * sizeof(int32_t), pack, pairs }
 static const scl_whole_kernel kernel_i8 = KERNEL(pack_i8), kernel_i16 = KERNEL(pack_i16);
-#define KERNELS                                                                                    \
+#define KERNELS \
   {&kernel_i8}, { &kernel_i16 }
 #endif
 
-/* ------------------------------------------------------------ totals */
+/* ------------ totals */
 
 static void add(size_t rows, size_t cols, const int32_t *sums, size_t apart, unsigned shift,
                 uint64_t *restrict low, size_t stride) {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---------------------------------------------------------------- names and classes */
+/* ------------ names and classes */
 
 /* "column=level", which the caller releases; NULL: no memory. */
 static char *joined(const char *a, const char *b) {
@@ -77,7 +77,7 @@ bool csv_may_be_labels(const csv_schema *schema, bool *named) {
   return !column->categorical;
 }
 
-/* ---------------------------------------------------------------- the schema */
+/* ------------ the schema */
 
 static scl_column_kind kind_of(const csv_column *column) {
   if (column->outs == 0) return SCL_COLUMN_SKIPPED;
@@ -162,7 +162,7 @@ scl_status csv_export(const csv_schema *schema, scl_table *out, scl_error *error
   return csv_notes(schema, &out->notes, &out->n_notes, error);
 }
 
-/* ---------------------------------------------------------------- notes */
+/* ------------ notes */
 
 static void add_note(scl_note *notes, size_t *count, scl_note_kind kind, const char *column,
                      size_t times) {

@@ -10,7 +10,7 @@ bool csv_column_has_gaps(const csv_column *column) {
   return !column->categorical && column->missing > 0 && column->outs > 0;
 }
 
-/* ---------------------------------------------------------------- medians */
+/* ------------ medians */
 
 static void swap(double *a, double *b) {
   const double kept = *a;
@@ -93,7 +93,7 @@ static scl_status find_medians(csv_schema *schema, const scl_matrix *x, size_t f
   return scl_interrupt_check(error);
 }
 
-/* ---------------------------------------------------------------- filling in */
+/* ------------ filling in */
 
 /* The error that names the first missing number; file, row and column j count from 0. */
 static scl_status refuse_missing(const csv_schema *schema, size_t file, size_t row, size_t j,
@@ -131,7 +131,7 @@ static scl_status fill(const csv_schema *schema, scl_matrix *x, size_t first, si
              : refuse_missing(schema, file, row + refused_row, refused_column, error);
 }
 
-/* ---------------------------------------------------------------- leaving rows out */
+/* ------------ leaving rows out */
 
 /* Whether row `row` of x has all numbers of the columns with gaps. */
 static bool row_is_whole(const csv_schema *schema, const scl_matrix *x, size_t row) {
@@ -158,7 +158,7 @@ static size_t drop_rows(const csv_schema *schema, scl_matrix *x, scl_matrix *y, 
   return to - start;
 }
 
-/* ---------------------------------------------------------------- all of it */
+/* ------------ all of it */
 
 /* The number of the first chunk of the next file after chunk k; *rows: the rows of the chunks in
  * between. */

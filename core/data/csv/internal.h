@@ -10,7 +10,7 @@
 #include "data/packed.h"
 #include <string.h>
 
-/* ---------------------------------------------------------------- names (names.c) */
+/* ------------ names (names.c) */
 
 typedef struct csv_name {
   const char *text; /* borrowed */
@@ -30,7 +30,7 @@ size_t csv_names_find(const csv_names *names, const char *text, size_t length,
                       const csv_name **first);
 void csv_names_release(csv_names *names);
 
-/* ---------------------------------------------------------------- fields (csv.c) */
+/* ------------ fields (csv.c) */
 
 /* One field: its text without quotes and blanks around it. */
 typedef struct csv_field {
@@ -119,7 +119,7 @@ static inline const char *csv_plain_number(const char *at, char separator, uint6
   return count - 1 < 19 && (*at == separator || *at == '\n') ? at : NULL;
 }
 
-/* ---------------------------------------------------------------- categories (levels.c) */
+/* ------------ categories (levels.c) */
 
 enum { CSV_MOST_LEVELS = 100000 }; /* a column with more is no category */
 
@@ -145,7 +145,7 @@ long csv_levels_find(const csv_levels *levels, const char *text, size_t length);
 void csv_levels_sort(csv_levels *levels);
 void csv_levels_release(csv_levels *levels);
 
-/* ---------------------------------------------------------------- columns (schema.c) */
+/* ------------ columns (schema.c) */
 
 /* Whole lines of one file. */
 typedef struct csv_chunk {
@@ -264,7 +264,7 @@ scl_status csv_refuse_byte(const char *path, size_t line, char byte, scl_error *
 /* The line of a place in a chunk. */
 size_t csv_line_of(const csv_chunk *chunk, const char *at);
 
-/* ---------------------------------------------------------------- passes over chunks, in parallel
+/* ------------ passes over chunks, in parallel
  */
 
 /* Sorts of fields, levels of texts and rows of each chunk; first_row of all but the first chunk of
@@ -277,7 +277,7 @@ scl_status csv_collect(csv_schema *schema, csv_chunk *chunks, size_t count, scl_
 scl_status csv_parse(csv_schema *schema, const csv_chunk *chunks, size_t count, scl_matrix *x,
                      scl_matrix *y, scl_error *error);
 
-/* ---------------------------------------------------------------- sparse rows (sparse.c) */
+/* ------------ sparse rows (sparse.c) */
 
 /* Decide whether X is sparse, and where lines are parsed to, once X is laid out. */
 scl_status csv_settle_places(csv_schema *schema, scl_error *error);
@@ -285,11 +285,11 @@ scl_status csv_settle_places(csv_schema *schema, scl_error *error);
 scl_status csv_make_sparse(const csv_schema *schema, const scl_matrix *parsed, scl_csr *out,
                            scl_error *error);
 
-/* ---------------------------------------------------------------- missing numbers (fill.c) */
+/* ------------ missing numbers (fill.c) */
 
 /* Whether missing fields of the column are NaN in X. */
 bool csv_column_has_gaps(const csv_column *column);
-/* ---------------------------------------------------------------- lines of files (lines.c) */
+/* ------------ lines of files (lines.c) */
 
 enum { CSV_MOST_CHUNKS = 16, CSV_LONGEST_LINE = 1 << 30 };
 
@@ -344,7 +344,7 @@ size_t csv_lines_rows(const csv_lines *l);
 scl_status csv_settle_missing(csv_schema *schema, const csv_lines *l, bool all, size_t *file_rows,
                               scl_matrix *x, scl_matrix *y, scl_error *error);
 
-/* ---------------------------------------------------------------- a column of ids (ids.c) */
+/* ------------ a column of ids (ids.c) */
 
 /* Texts of a column that come along with rows: those of the last chunks, one after the other. */
 typedef struct csv_ids {

@@ -44,7 +44,7 @@ const char *csv_like_name(const csv_schema *schema, size_t j) {
   return k < like->n_columns ? like->columns[k].name : NULL;
 }
 
-/* ---------------------------------------------------------------- which column is which */
+/* ------------ which column is which */
 
 /* Whether no column of the schema, no target and no role has taken this column of the file. */
 static bool is_free(const csv_schema *schema, size_t place) {
@@ -163,7 +163,7 @@ scl_status csv_like_match(csv_schema *schema, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- places in X */
+/* ------------ places in X */
 
 /* Enters the schema's levels in their order. A schema from a file may be damaged: a level that
  * occurs twice is refused. */

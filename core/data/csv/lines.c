@@ -5,7 +5,7 @@
 
 enum { BUFFER_BYTES = SCL_BUFFER(1 << 21), CHUNK_BYTES = SCL_BUFFER(1 << 18), FIRST_LINES = 64 };
 
-/* ---------------------------------------------------------------- a buffer at a time */
+/* ------------ a buffer at a time */
 
 static scl_status open_file(csv_lines *l, scl_error *error) {
   l->room = BUFFER_BYTES;
@@ -159,7 +159,7 @@ static scl_status next_lines(csv_lines *l, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- all at once */
+/* ------------ all at once */
 
 static scl_status add_chunk(csv_lines *l, csv_chunk chunk, scl_error *error) {
   csv_chunk *chunks = scl_grow(l->chunks, l->count, &l->chunk_room, sizeof *chunks);
@@ -219,7 +219,7 @@ static scl_status load_texts(csv_lines *l, csv_schema *schema, scl_error *error)
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- either */
+/* ------------ either */
 
 scl_status csv_lines_open(csv_lines *l, const char *const *paths, size_t files, csv_schema *schema,
                           scl_error *error) {

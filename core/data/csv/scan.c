@@ -256,7 +256,7 @@ static void scan_chunk(void *context, size_t index) {
   chunk->rows = found->row;
 }
 
-/* ---------------------------------------------------------------- after the threads */
+/* ------------ after the threads */
 
 /* The error for the problem that ended a chunk. */
 static scl_status say_trouble(const csv_schema *schema, const csv_chunk *chunk, const trouble *t,

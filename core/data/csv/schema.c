@@ -24,7 +24,7 @@ size_t csv_line_of(const csv_chunk *chunk, const char *at) {
   return 1 + csv_count_lines(chunk->beginning, at);
 }
 
-/* ---------------------------------------------------------------- names */
+/* ------------ names */
 
 /* A copy of the field's text, or of `made` where it is empty. */
 static char *name_of(csv_field field, const char *made) {
@@ -72,7 +72,7 @@ static scl_status name_columns(csv_schema *schema, const char *at, const char *e
   return csv_names_make(&schema->names, schema->columns, column_name, schema->column, error);
 }
 
-/* ---------------------------------------------------------------- columns that options name */
+/* ------------ columns that options name */
 
 /* The error for a name that the file does not have, with the names that it has. */
 static scl_status refuse_name(const csv_schema *schema, const char *option, const char *name,
@@ -252,7 +252,7 @@ static scl_status match_columns(csv_schema *schema, scl_error *error) {
   return csv_like_match(schema, error);
 }
 
-/* ---------------------------------------------------------------- the header */
+/* ------------ the header */
 
 scl_status csv_refuse_quotes(const char *place, bool unclosed, scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: %s", place,

@@ -26,7 +26,7 @@ typedef struct csv_source {
   scl_marks marks;   /* of a stream: the blocks of its rows */
 } csv_source;
 
-/* ---------------------------------------------------------------- rows */
+/* ------------ rows */
 
 /* Parses the rows of the chunks into x and y. Missing numbers are filled, or their rows left
  * out. */
@@ -109,7 +109,7 @@ static scl_status settle_places(csv_source *s, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- opening */
+/* ------------ opening */
 
 /* One pass over all chunks. */
 static scl_status pass(csv_source *s,
@@ -299,7 +299,7 @@ scl_status scl_csv_stream(const char *path, const scl_csv_options *options, scl_
   return open_prepared(&path, 1, STREAM, options, out, source, error);
 }
 
-/* ---------------------------------------------------------------- once */
+/* ------------ once */
 
 scl_status scl_csv_once(const char *path, const scl_csv_options *options, const char *id,
                         scl_source **out, scl_error *error) {

@@ -117,7 +117,7 @@ static CURLcode prepare(transfer *t) {
   return curl->setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
 }
 
-/* ------------------------------------------------------------ redirects */
+/* ------------ redirects */
 
 static bool is_of(const char *url, const char *scheme) {
   const size_t length = strlen(scheme);
@@ -148,7 +148,7 @@ static scl_status next_address(transfer *t, const char **next, scl_error *error)
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the whole of it */
+/* ------------ the whole of it */
 
 /* The error for a transfer that ended with `code`, or with an answer other than 200. */
 static scl_status refuse(const transfer *t, CURLcode code, scl_error *error) {

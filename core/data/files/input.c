@@ -35,7 +35,7 @@ struct scl_input {
   z_stream z;
 };
 
-/* ---------------------------------------------------------------- announced paths */
+/* ------------ announced paths */
 
 typedef struct announced {
   struct announced *next;
@@ -89,7 +89,7 @@ static scl_status open_announced(scl_input *input, scl_error *error) {
   return input->maker == NULL ? SCL_STATUS_OK : input->maker->open(context, &input->made, error);
 }
 
-/* ---------------------------------------------------------------- opening */
+/* ------------ opening */
 
 static scl_status open_file(scl_input *input, scl_error *error) {
   if (input->path == NULL || input->buffer == NULL) return scl_fail_memory(error, BUFFER, "a file");
@@ -167,7 +167,7 @@ static scl_status begin(scl_input *input, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- plain */
+/* ------------ plain */
 
 /* A large read with an empty buffer goes directly to `to`. */
 static scl_status read_plain(scl_input *input, char *to, size_t size, size_t *got,
@@ -185,7 +185,7 @@ static scl_status read_plain(scl_input *input, char *to, size_t size, size_t *go
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- gzip */
+/* ------------ gzip */
 
 /* Refuse a file that cannot be unpacked further: `what` is wrong with it. Of a text the message
  * has the line that was reached. */
@@ -316,7 +316,7 @@ size_t scl_input_most(const scl_input *input) {
 
 bool scl_input_is_packed(const scl_input *input) { return input->packed; }
 
-/* ---------------------------------------------------------------- the bound */
+/* ------------ the bound */
 
 void scl_input_set_bound(scl_input *input, size_t unpacked) {
   input->bounded = true;
@@ -343,7 +343,7 @@ scl_status scl_input_admit(const scl_input *input, double bytes, scl_error *erro
                   2 * bytes);
 }
 
-/* ---------------------------------------------------------------- a whole text */
+/* ------------ a whole text */
 
 scl_status scl_input_refuse_zero(const char *path, const char *text, const char *zero, size_t line,
                                  scl_error *error) {

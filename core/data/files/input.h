@@ -69,7 +69,7 @@ scl_status scl_input_text(const char *path, size_t unpacked, const char *advice,
 scl_status scl_input_refuse_zero(const char *path, const char *text, const char *zero, size_t line,
                                  scl_error *error);
 
-/* ---------------------------------------------------------------- bytes that are made
+/* ------------ bytes that are made
  *
  * A path that was announced is no file: its bytes are made by these functions, from the first one
  * after each `open`, so that all readers of files read them. */

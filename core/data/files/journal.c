@@ -29,7 +29,7 @@ static scl_status cannot(const scl_journal *journal, const char *what, int reaso
   return scl_fail(error, SCL_STATUS_IO, "%s: %s: %s", journal->path, what, strerror(reason));
 }
 
-/* ------------------------------------------------------------ locks */
+/* ------------ locks */
 
 /* Sets or releases a lock on one byte without waiting; 0, or errno. */
 static int set_lock(const scl_journal *journal, short type, off_t place) {
@@ -73,7 +73,7 @@ void scl_journal_disclaim(scl_journal *journal, uint64_t place) {
   (void)set_lock(journal, F_UNLCK, CLAIMS + (off_t)place);
 }
 
-/* ------------------------------------------------------------ what is there; the lock is held */
+/* ------------ what is there; the lock is held */
 
 /* *size = the size of the file. Fails if the path no longer leads to this file: another run would
  * not see lines added to one that was removed. */
@@ -131,7 +131,7 @@ static scl_status cut_off_torn(const scl_journal *journal, off_t *size, scl_erro
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ adding */
+/* ------------ adding */
 
 /* Appends a line and puts it on the disk. A reader without the lock sees all of it, or a line
  * without an end. After a failure the file is cut back to `size`. */
@@ -174,7 +174,7 @@ scl_status scl_journal_add(scl_journal *journal, const char *line, size_t length
   return add(journal, line, length, false, error);
 }
 
-/* ------------------------------------------------------------ reading */
+/* ------------ reading */
 
 scl_status scl_journal_read(scl_journal *journal, char **text, size_t *length, size_t *bytes,
                             scl_error *error) {
@@ -201,7 +201,7 @@ scl_status scl_journal_read(scl_journal *journal, char **text, size_t *length, s
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ opening */
+/* ------------ opening */
 
 scl_status scl_journal_is_there(const char *path, bool *is_there, scl_error *error) {
   struct stat file;

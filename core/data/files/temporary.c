@@ -29,7 +29,7 @@ static scl_status cannot(const char *path, int reason, scl_error *error) {
                   reason == ENOENT ? "there is no such folder" : strerror(reason));
 }
 
-/* ------------------------------------------------------------ what is replaced */
+/* ------------ what is replaced */
 
 /* Replaces *path by the target of the symbolic link there; a relative target starts from the folder
  * of the link. */
@@ -88,7 +88,7 @@ static void take_over(int descriptor, const struct stat *replaced) {
   (void)fchmod(descriptor, mode);
 }
 
-/* ------------------------------------------------------------ what dead writers left */
+/* ------------ what dead writers left */
 
 /* The length of the target's folder with its slash, and of what of its name the temporary's begins
  * with. */
@@ -140,7 +140,7 @@ static void remove_left(const char *target) {
   (void)closedir(files);
 }
 
-/* ------------------------------------------------------------ making, keeping, removing */
+/* ------------ making, keeping, removing */
 
 /* Lock the file: 0, or errno, EEXIST where another writer took it for a dead one's before. On a
  * file system without locks nothing is removed. */

@@ -44,7 +44,7 @@ struct scl_zip {
   bool inflating;
 };
 
-/* ---------------------------------------------------------------- little-endian numbers */
+/* ------------ little-endian numbers */
 
 static uint64_t number_at(const unsigned char *bytes, size_t size) {
   uint64_t value = 0;
@@ -58,7 +58,7 @@ static scl_status damaged(const scl_zip *zip, const char *what, scl_error *error
                   zip->path, what);
 }
 
-/* ---------------------------------------------------------------- the directory */
+/* ------------ the directory */
 
 typedef struct zip_directory {
   uint64_t at, size, count;
@@ -210,7 +210,7 @@ size_t scl_zip_count(const scl_zip *zip) { return zip->count; }
 const char *scl_zip_name(const scl_zip *zip, size_t k) { return zip->members[k].name; }
 size_t scl_zip_size(const scl_zip *zip, size_t k) { return zip->members[k].size; }
 
-/* ---------------------------------------------------------------- reading a member */
+/* ------------ reading a member */
 
 static scl_status damaged_member(const scl_zip *zip, const char *what, scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the member '%s' is damaged or cut off: %s",
@@ -317,7 +317,7 @@ scl_status scl_zip_read(scl_zip *zip, void *to, size_t size, size_t *got, scl_er
              : SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- writing */
+/* ------------ writing */
 
 static void put_number(unsigned char *to, uint64_t value, size_t size) {
   for (size_t k = 0; k < size; k++, value >>= 8)

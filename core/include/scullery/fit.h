@@ -44,7 +44,7 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------ records */
+/* ------------ records */
 
 /* Rows of numbers, dense or compressed sparse. */
 typedef struct scl_table {
@@ -98,7 +98,7 @@ typedef struct scl_listener {
   void (*warn)(void *context, const char *line);
 } scl_listener;
 
-/* ------------------------------------------------------------ sessions */
+/* ------------ sessions */
 
 typedef struct scl_session scl_session;
 
@@ -125,7 +125,7 @@ SCL_EXPORT scl_status scl_session_fit(scl_session *session, const char *recipe,
 SCL_EXPORT scl_status scl_session_help(scl_session *session, const char *topic, char **text,
                                        scl_error *error);
 
-/* ------------------------------------------------------------ fitted pipelines */
+/* ------------ fitted pipelines */
 
 typedef struct scl_pipeline scl_pipeline;
 

@@ -36,7 +36,7 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------ the library */
+/* ------------ the library */
 
 /* The version of the library, "0.2.0". */
 SCL_EXPORT const char *scl_version(void);
@@ -53,7 +53,7 @@ SCL_EXPORT scl_status scl_load_plugin(const char *path, scl_error *error);
 /* Call log with each line that a plugin writes for the user, on any thread. Default: no output. */
 SCL_EXPORT void scl_set_log(void (*log)(const char *line));
 
-/* ------------------------------------------------------------ loading */
+/* ------------ loading */
 
 typedef struct scl_predictor scl_predictor;
 
@@ -66,7 +66,7 @@ SCL_EXPORT scl_status scl_predictor_load_memory(const void *bytes, size_t size, 
 /* Release the predictor, which must not be used afterwards. NULL: does nothing. */
 SCL_EXPORT void scl_predictor_close(scl_predictor *predictor);
 
-/* ------------------------------------------------------------ input and output */
+/* ------------ input and output */
 
 /* Columns of a row. Rows have the columns that the pipeline was fitted to, in the same order,
  * before any stage. */
@@ -100,7 +100,7 @@ SCL_EXPORT int scl_predictor_has_intervals(const scl_predictor *predictor);
 /* The same of label sets, for a classification. */
 SCL_EXPORT int scl_predictor_has_label_sets(const scl_predictor *predictor);
 
-/* ------------------------------------------------------------ the table behind the columns
+/* ------------ the table behind the columns
  *
  * A model that learnt from a CSV table describes how fields of the table become columns: a number
  * or a date (days since 1970-01-01) is one column, a category one column of 0 or 1 for each level,
@@ -150,7 +150,7 @@ SCL_EXPORT scl_status scl_predictor_encode(const scl_predictor *predictor, const
                                            scl_dtype dtype, void *rows, size_t stride,
                                            size_t *unknown, scl_error *error);
 
-/* ------------------------------------------------------------ predicting
+/* ------------ predicting
  *
  * rows: `count` rows of scl_predictor_columns numbers each, of type dtype (SCL_DTYPE_FLOAT64, 0, or
  * SCL_DTYPE_FLOAT32, 1), aligned to it, `stride` numbers apart. Numbers are finite:
@@ -216,7 +216,7 @@ SCL_EXPORT scl_status scl_predictor_sparse(const scl_predictor *predictor, int w
                                            const int32_t *columns, const void *values, size_t count,
                                            void *out, size_t out_stride, scl_error *error);
 
-/* ------------------------------------------------------------ texts
+/* ------------ texts
  *
  * A pipeline that begins with sc.text learnt from texts. Its columns are those of the terms
  * (scl_predictor_columns), and the functions above take rows of them; this one takes the texts. */
@@ -233,7 +233,7 @@ SCL_EXPORT scl_status scl_predictor_texts(const scl_predictor *predictor, int wh
                                           size_t count, void *out, size_t out_stride,
                                           scl_error *error);
 
-/* ------------------------------------------------------------ rows of Arrow */
+/* ------------ rows of Arrow */
 
 /* Rows of an Arrow stream as numbers: what the calls above and scl_table of scullery/fit.h take. */
 typedef struct scl_arrow_rows {

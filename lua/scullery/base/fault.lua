@@ -17,7 +17,7 @@ local function is_luas(message)
   return false
 end
 
--- ---------------------------------------------------------------- what values are to Lua
+-- ------------ what values are to Lua
 
 local MOST_VALUES, MOST_DEPTH = 1000, 3
 
@@ -60,7 +60,7 @@ local function types_blamed(message)
   return list
 end
 
--- ---------------------------------------------------------------- what explains a message
+-- ------------ what explains a message
 
 -- True if the nil in the message may be a missing argument: a parameter of the name in the message,
 -- or any parameter if the message has no name. C functions have no parameter names.
@@ -88,7 +88,7 @@ local function is_explained(message, f, skipped, arguments)
   return false
 end
 
--- ---------------------------------------------------------------- sentences
+-- ------------ sentences
 
 -- The arguments of a call as source text.
 local function listed(arguments)

@@ -14,7 +14,7 @@ local own_folder = own_file:match("^@(.*/)base/[^/]*$") or "?"
 local own_folders = { own_folder, (own_folder:gsub("/$", "_checker/")) } -- beside the library
 local verbose = (os.getenv "SCULLERY_TRACEBACK" or "") ~= ""
 
--- ---------------------------------------------------------------- places in front of messages
+-- ------------ places in front of messages
 
 -- True if a file, as named in a message (long names are cut: "...lua/5.4/scullery/x.lua"), is in
 -- the folder.
@@ -89,7 +89,7 @@ local function finish(title, f, skipped, arguments, ok, ...)
   raise(title, f, skipped, arguments, (...))
 end
 
--- ---------------------------------------------------------------- functions
+-- ------------ functions
 
 --- objects.original[guarded] = the function that it wraps; help looks here.
 objects.original = setmetatable({}, { __mode = "k" })
@@ -153,7 +153,7 @@ function objects.guard_methods(class)
   end
 end
 
--- ---------------------------------------------------------------- names
+-- ------------ names
 
 -- " (did you mean 'x'?)", or a list of the known names if none is near.
 local function suggestion(name, names)
@@ -172,7 +172,7 @@ objects.shown = shown
 -- Raises an error at the script's line; objects.raise removes the library's own position.
 local function refuse(...) error(string.format(...), 3) end
 
--- ---------------------------------------------------------------- classes
+-- ------------ classes
 
 local made = {}
 
@@ -241,7 +241,7 @@ function objects.class(name, given)
   })
 end
 
--- ---------------------------------------------------------------- modules
+-- ------------ modules
 
 --- objects.namespaces[table] = "sc.NAME": tables whose members help and completion list.
 objects.namespaces = setmetatable({}, { __mode = "k" })

@@ -8,7 +8,7 @@ local profile = {}
 local Report = objects.class("profile", { example = "report",
   fields = "stages seconds other processors" })
 
--- ---------------------------------------------------------------- printing
+-- ------------ printing
 
 local function count(value) return value > 0 and ("%d"):format(value) or "" end
 
@@ -31,7 +31,7 @@ function Report:__tostring()
   return table.concat(lines, "\n")
 end
 
--- ---------------------------------------------------------------- measuring
+-- ------------ measuring
 
 -- The stages of `after` less the times in `before`, the longest first.
 local function since(before, after)

@@ -20,7 +20,7 @@ local data = {}
 -- The number type of the lower limit: whole numbers are compared with float32.
 local function limit_of(dtype) return dtype == "float64" and dtype or "float32" end
 
--- ---------------------------------------------------------------- RKHS weighting 2
+-- ------------ RKHS weighting 2
 
 --- data.weighting{ dtype =, T =, sigma =, width = }: the features of an RKHS weighting over
 --- thresholds, with sign and a Gaussian kernel K on the parameters. They are numbers, not bits.
@@ -126,7 +126,7 @@ local function search(report, case)
   report:row(one)
 end
 
--- ---------------------------------------------------------------- other dense maps
+-- ------------ other dense maps
 
 --- data.digits(): the training and the test rows of MNIST, in float32.
 function data.digits() return named.load("mnist", { dtype = "float32" }):parts() end
@@ -152,7 +152,7 @@ local function mnist(report, case)
   report:row(one)
 end
 
--- ---------------------------------------------------------------- reading, rows
+-- ------------ reading, rows
 
 -- Reading a compressed CSV file; the floor is reading its bytes alone, the better of two runs.
 local function reading(report, case)
@@ -184,7 +184,7 @@ local function generated(report, case)
   report:row(one)
 end
 
--- ---------------------------------------------------------------- texts
+-- ------------ texts
 
 -- Word number `rank`, from 1: its digits in base 26 as letters, at least two, most words longer.
 local function word_of(rank)

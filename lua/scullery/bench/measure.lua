@@ -4,7 +4,7 @@ local core = require "scullery.core"
 
 local measure = {}
 
--- ---------------------------------------------------------------- time and memory
+-- ------------ time and memory
 
 -- Resident memory of this process in gigabytes, as Linux reports it; 0 on other systems. field:
 -- "VmRSS" (now) or "VmHWM" (the peak since forget_peak).
@@ -71,7 +71,7 @@ function measure.without(switches, f)
   return ok and result or error(result, 0)
 end
 
--- ---------------------------------------------------------------- rates
+-- ------------ rates
 
 local known, size, unshared = {}, 3072, false
 
@@ -117,7 +117,7 @@ function measure.rates()
   return list
 end
 
--- ---------------------------------------------------------------- floors
+-- ------------ floors
 
 --- measure.floor: each function returns a lower bound in seconds at the rates of this machine, for
 --- n rows, d columns, D features and, where a dtype is given, numbers of that type.

@@ -58,7 +58,7 @@ function solvers.case(learn, case)
 end
 local case = solvers.case
 
--- ---------------------------------------------------------------- adult
+-- ------------ adult
 
 local function lasso(given)
   local train = bits.rows "adult"
@@ -164,7 +164,7 @@ local function neighbours()
   return one
 end
 
--- ---------------------------------------------------------------- kernel machines
+-- ------------ kernel machines
 
 -- For each data set: its rows, the options of the solver, and whether columns are standardised.
 local machines = {
@@ -204,7 +204,7 @@ function solvers.kernel_ridge(given, quick)
   return one
 end
 
--- ---------------------------------------------------------------- MNIST
+-- ------------ MNIST
 
 --- solvers.cg{ sampler =, D =, tolerance =, kept = }: ridge by conjugate gradients on MNIST with D
 --- features. kept: the floor is that of features stored in memory, in 4 bytes each.

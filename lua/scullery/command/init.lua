@@ -10,11 +10,11 @@ local command = {}
 -- exit status: 0, or 1 after a message on standard error. Modules are loaded where they are used,
 -- so that a subcommand starts without the others.
 
--- ---------------------------------------------------------------- plugin
+-- ------------ plugin
 
 function command.plugin(arguments) return require "scullery.command.plugin" (arguments) end
 
--- ---------------------------------------------------------------- data
+-- ------------ data
 
 function command.data(arguments)
   local data = require "scullery.data"
@@ -27,7 +27,7 @@ function command.data(arguments)
   }, arguments)
 end
 
--- ---------------------------------------------------------------- predict
+-- ------------ predict
 
 -- A converter of an option's text to a number, with a sentence for other texts.
 local function number_for(name)
@@ -77,7 +77,7 @@ function command.predict(arguments)
   return parsing.plainly(function() require("scullery.model.predict").run(given) end)
 end
 
--- ---------------------------------------------------------------- rows that come later
+-- ------------ rows that come later
 
 for _, name in ipairs{ "sums", "merge", "update", "forget" } do
   command[name] = function(arguments)
@@ -85,7 +85,7 @@ for _, name in ipairs{ "sums", "merge", "update", "forget" } do
   end
 end
 
--- ---------------------------------------------------------------- bench
+-- ------------ bench
 
 function command.bench(arguments)
   local bench = require "scullery.bench"
@@ -101,7 +101,7 @@ function command.bench(arguments)
   return parsing.plainly(bench.run, given)
 end
 
--- ---------------------------------------------------------------- notebook
+-- ------------ notebook
 
 local function notebook_parser()
   local parser = parsing.parser("notebook", "The Jupyter kernel.")
@@ -124,7 +124,7 @@ local function notebook_parser()
   return parser
 end
 
--- ---------------------------------------------------------------- experiment
+-- ------------ experiment
 
 function command.experiment(arguments)
   return parsing.run("experiment", "Results of experiments.", {

@@ -19,7 +19,7 @@ local window = require "scullery.model.window"
 
 local commands = {}
 
--- ------------------------------------------------------------ scullery sums
+-- ------------ scullery sums
 
 -- The path of the file for fit number k of a script: FOLDER/SCRIPT.k.sums, or with the part in it.
 local function name_of(script, folder, k, part)
@@ -57,7 +57,7 @@ function commands.sums(given)
     message:match("^(.-): the pipeline is " .. NOT_FITTED) or message))
 end
 
--- ------------------------------------------------------------ scullery merge
+-- ------------ scullery merge
 
 --- commands.merge{ files = a list, output = path, lambda = number, "gcv" or nil, partial =, again =
 --- }: joins sums, solves, and saves the model with its sums. Without lambda, sums with folds are
@@ -75,7 +75,7 @@ function commands.merge(given)
   say(("%s: %s"):format(given.output, tostring(p.sums_kept)))
 end
 
--- ------------------------------------------------------------ scullery update and forget
+-- ------------ scullery update and forget
 
 -- The rows of a .npy file with targets from another one; f: the model, which gives the task.
 local function npy_rows(path, f, targets)
@@ -197,7 +197,7 @@ end
 --- again, drift, every and window.
 function commands.forget(given) changed(given, changing.forget) end
 
--- ------------------------------------------------------------ parsers
+-- ------------ parsers
 
 local parsers = {} -- by name of the command: a function that adds its arguments to a parser
 

@@ -8,7 +8,7 @@ local options = require "scullery.base.options"
 
 local define = {}
 
--- ---------------------------------------------------------------- fields
+-- ------------ fields
 
 local callable = { type = "function", takes = "a function" }
 local text = { type = "string" }
@@ -71,7 +71,7 @@ local rules = {
     kinks = { type = "boolean" }, targets = { choices = { "numbers", "classes", "both" } } }),
 }
 
--- ---------------------------------------------------------------- fields that go together
+-- ------------ fields that go together
 
 -- The one of these fields that is given; raises an error if there are none or several.
 local function need(fields, ...)
@@ -214,7 +214,7 @@ function checks.loss(fields)
   return "value"
 end
 
--- ---------------------------------------------------------------- the digest of a definition
+-- ------------ the digest of a definition
 
 -- The upvalues of a function that are numbers, texts or booleans, as "name=value;...".
 local function scalars_of(f)
@@ -280,7 +280,7 @@ local function place(f)
   return ("%s:%d"):format(info.short_src, line)
 end
 
--- ---------------------------------------------------------------- defining
+-- ------------ defining
 
 -- Defines a component of a kind; returns its constructor, which the group (sc.KIND) makes on
 -- demand.

@@ -309,7 +309,7 @@ function features.learns(self, choices)
   return false
 end
 
--- ------------------------------------------------------------ methods
+-- ------------ methods
 
 --- features.matrix_of(x, title): the rows of a matrix, a list of rows or a data set as a matrix;
 --- raises an error for other values.

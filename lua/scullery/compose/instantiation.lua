@@ -18,7 +18,7 @@ for _, name in ipairs{ "map", "learns", "searched", "resolved", "with_part", "ow
 end
 instantiation.union = require("scullery.compose.union").of
 
--- ------------------------------------------------------------ instantiations
+-- ------------ instantiations
 
 local Instantiation = objects.class("instantiation", { example = "inst",
   fields = "W K p phi last_dim", hidden = "last_dim" })

@@ -14,7 +14,7 @@ local BLOCK_ROWS = 512  -- rows whose features are in memory at once
 local DENSE = 2 ^ 23    -- numbers of sparse rows that are made dense at a time
 local FALLS = -0.1      -- with a slope above this, the error counts as not falling with T
 
--- ---------------------------------------------------------------- options
+-- ------------ options
 
 -- Whether the value is a list of whole numbers of at least 1, ascending.
 local function is_sizes(value)
@@ -110,7 +110,7 @@ local function names_of(list)
   return names
 end
 
--- ---------------------------------------------------------------- the exact kernel
+-- ------------ the exact kernel
 
 -- inst:kernel of rows of which some are sparse: as dense ones, some at a time.
 local function kernel_of_sparse(inst, X, Y)
@@ -152,7 +152,7 @@ local function exact_kernel(o, inst)
   return k
 end
 
--- ---------------------------------------------------------------- one map against the kernel
+-- ------------ one map against the kernel
 
 -- Mean square and largest |estimate - exact| of one map. It goes through pairs of blocks of rows,
 -- so that only two blocks of features are in memory. Without Y the matrix is symmetric and only its
@@ -213,7 +213,7 @@ local function fit_line(rows)
   return slope, stderr, (sy - slope * sx) / n
 end
 
--- ---------------------------------------------------------------- what comes out
+-- ------------ what comes out
 
 local Curve = objects.class("kernel_error curve", {
   fields = "name p rows scale slope slope_stderr height constant" })

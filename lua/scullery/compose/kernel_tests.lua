@@ -54,7 +54,7 @@ function Result:__tostring()
 end
 kernel_tests.class = Result
 
--- ---------------------------------------------------------------- features
+-- ------------ features
 
 -- The features that were given, or Fourier features of the Gaussian kernel with the width of the
 -- "median" rule; drawn for these rows.
@@ -77,7 +77,7 @@ local function check(o)
   end
 end
 
--- ---------------------------------------------------------------- p-values
+-- ------------ p-values
 
 -- (1 + the number of draws that are at least the statistic) / (1 + draws); draws that differ from
 -- it by rounding count as equal.
@@ -140,7 +140,7 @@ local function result(test, o, statistic, draws, rows, feats)
     permutations = o.method == "permutation" and o.permutations or nil }, Result)
 end
 
--- ---------------------------------------------------------------- two samples
+-- ------------ two samples
 
 -- |mean Phi(X) - mean Phi(Y)|^2 from the sums of features (1 x D) of n and m rows.
 local function distance(sum_x, n, sum_y, m)
@@ -206,7 +206,7 @@ function kernel_tests.mmd(given)
   return progress.watched("mmd", o.progress, mmd_of, o)
 end
 
--- ---------------------------------------------------------------- independence
+-- ------------ independence
 
 local function centred(Z) return Z - core.ones(Z:rows(), 1) * Z:mean(1) end
 

@@ -374,7 +374,7 @@ function Dataset:relabel(f)
   return remember(dataset.with(self, { classes = classes, schema = copy, y = y }))
 end
 
--- ---------------------------------------------------------------- columns
+-- ------------ columns
 
 --- ds:dense(): the data set with X as a matrix that holds its zeros too, if X is sparse. Where the
 --- memory for it is not there, an error says how many bytes it takes.
@@ -423,7 +423,7 @@ function Dataset:save(path)
   writing(self, path)
 end
 
--- ---------------------------------------------------------------- describing
+-- ------------ describing
 
 function Dataset:__tostring()
   local n, d = self:size()

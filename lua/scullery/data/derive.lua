@@ -14,7 +14,7 @@ local options = require "scullery.base.options"
 
 local derive = {}
 
--- ---------------------------------------------------------------- the option
+-- ------------ the option
 
 -- f(...) with errors that name the computed column.
 local function titled(one, f, ...)
@@ -100,7 +100,7 @@ function derive.check_saved(schema)
   end
 end
 
--- ---------------------------------------------------------------- values
+-- ------------ values
 
 -- The columns (see columns.of) of X as a reader makes it, before computed columns are added. cols:
 -- the number of columns of X.
@@ -254,7 +254,7 @@ local function values_of(one, f, first, n)
   return out
 end
 
--- ---------------------------------------------------------------- missing values
+-- ------------ missing values
 
 -- The number of NaN in a column, and the first row with one.
 local function count_missing(column)
@@ -301,7 +301,7 @@ local function keep_rows(result, left, n)
   return rows
 end
 
--- ---------------------------------------------------------------- the result of a reader
+-- ------------ the result of a reader
 
 -- X without the columns that are helpers, with the computed columns `made` after the others.
 local function joined(X, raw, made, given)
@@ -382,7 +382,7 @@ function derive.add(result, derived, given)
   return notes
 end
 
--- ---------------------------------------------------------------- streams
+-- ------------ streams
 
 local BLOCK = 2048 -- rows of a stream that the first passes read at once
 

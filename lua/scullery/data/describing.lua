@@ -15,7 +15,7 @@ local function number_text(value)
   return math.type(value) == "integer" and ("%d"):format(value) or ("%.5g"):format(value)
 end
 
--- ---------------------------------------------------------------- at the prompt
+-- ------------ at the prompt
 
 local MOST_COLUMNS, VALUES = 10, 4
 
@@ -27,7 +27,7 @@ local function first_values(count, value)
   return table.concat(list, " ")
 end
 
--- ---------------------------------------------------------------- sparse rows and texts
+-- ------------ sparse rows and texts
 
 local MOST_STORED, MOST_LISTED = 10, 10 -- numbers of a row that are shown; columns of a summary
 local SHORT = 60 -- columns of a text at the prompt
@@ -128,7 +128,7 @@ local function sparse_text(ds, label_at, width)
   return text.shown(table.concat(lines, "\n"))
 end
 
--- ---------------------------------------------------------------- columns
+-- ------------ columns
 
 -- Whether a row has one value or label to show, or a list of labels.
 local function has_label(ds) return ds.y and (ds.y:cols() == 1 or ds.task == "multilabel") end
@@ -166,7 +166,7 @@ function describing.columns(ds, label_at, width)
   return text.shown(table.concat(lines, "\n"))
 end
 
--- ---------------------------------------------------------------- the first rows
+-- ------------ the first rows
 
 local Head = objects.class("rows", { example = "rows", fields = "names more", list = true })
 
@@ -212,7 +212,7 @@ function describing.head(ds, n, label_at)
   return setmetatable(result, Head)
 end
 
--- ---------------------------------------------------------------- the summary
+-- ------------ the summary
 
 local Summary = objects.class("summary", { example = "summary", fields = "title lines rows notes",
   list = true })

@@ -7,7 +7,7 @@ local objects = require "scullery.base.objects"
 
 local expression = {}
 
--- ---------------------------------------------------------------- functions
+-- ------------ functions
 
 -- The whole days of a date; a time just below midnight is rounding.
 local function whole(days) return math.floor(days + 1e-9) end
@@ -61,7 +61,7 @@ local operators = setmetatable({
   end,
 }, { __index = arithmetic.operators })
 
--- ---------------------------------------------------------------- reading
+-- ------------ reading
 
 -- Operators between two values: their binding power to the left and to the right, for precedence
 -- climbing. A smaller one on the right makes an operator (^) group to the right.
@@ -197,7 +197,7 @@ function expression.has_lag(tree)
   return found
 end
 
--- ---------------------------------------------------------------- computing
+-- ------------ computing
 
 local NONE = 0 / 0
 

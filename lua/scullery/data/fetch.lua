@@ -7,7 +7,7 @@ local options = require "scullery.base.options"
 
 local fetch = {}
 
--- ---------------------------------------------------------------- conversion to the compact form
+-- ------------ conversion to the compact form
 
 -- Reorders the columns of comma-separated lines: new column k is old column order[k]. Columns that
 -- are not in order are left out.
@@ -73,7 +73,7 @@ end
 
 local MOST_TEXT = 1 << 28 -- bytes of a file that is converted: the largest has 75 MB
 
--- ---------------------------------------------------------------- checks of local copies
+-- ------------ checks of local copies
 
 --- fetch.check(path, file, entry, say): nil if a local copy of a catalog file is valid, else a
 --- sentence about its fault. An unpacked file may have other contents of the same shape, because
@@ -96,7 +96,7 @@ function fetch.check(path, file, entry, say)
     or ("%s: its numbers of rows and columns are not those of the set"):format(path)
 end
 
--- ---------------------------------------------------------------- getting
+-- ------------ getting
 
 -- Makes the compact file in the folder from the raw file, which may have been copied there by hand
 -- and else is downloaded; removes the raw file, and returns the path of the compact one.

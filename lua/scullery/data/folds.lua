@@ -14,7 +14,7 @@ local folds = {}
 
 local SPLIT, FOLDS, GROUPS = streams.split, streams.folds, streams.groups
 
--- ---------------------------------------------------------------- options
+-- ------------ options
 
 folds.rule = { test = function(v)
   return v == "loo" or v == "time" or math.type(v) == "integer" and v >= 2 or options.is_list(v)
@@ -29,7 +29,7 @@ folds.gap_rule = { type = "number", low = 0 }
 folds.horizon_rule = { test = function(v) return type(v) == "number" and v > 0 end,
   takes = "a number above 0, in the unit of the time column (rows without one)" }
 
--- ---------------------------------------------------------------- groups and times of rows
+-- ------------ groups and times of rows
 
 -- A list or a matrix of one row or column as an n x 1 matrix of finite numbers; raises an error
 -- that begins with `what` for anything else.
@@ -132,7 +132,7 @@ function folds.tell_cut(ds, test)
   tell_cut(ds, ds.groups, ids, "split cuts")
 end
 
--- ---------------------------------------------------------------- strata
+-- ------------ strata
 
 -- Whether rows are divided class by class; raises an error if that was asked for and cannot be
 -- done.
@@ -166,7 +166,7 @@ local function shuffled_strata(ds, o, stream)
   return lists
 end
 
--- ---------------------------------------------------------------- groups on one side
+-- ------------ groups on one side
 
 -- A list of groups, each { rows = row numbers, counts = rows of each stratum }, in a seeded order,
 -- larger ones first. Groups are first sorted by their value, so that the order of the rows does not
@@ -224,7 +224,7 @@ local function divide_groups(list, n, shares)
   return side, has
 end
 
--- ---------------------------------------------------------------- two parts
+-- ------------ two parts
 
 -- The number of rows of each stratum that go to the test part: proportional to the stratum's size,
 -- rounded so that they add up to `total`. A stratum of two or more rows has at least one row on
@@ -316,7 +316,7 @@ function folds.split(ds, o, name)
   return split_strata(ds, o, total)
 end
 
--- ---------------------------------------------------------------- folds
+-- ------------ folds
 
 -- Each row, or each group, is a fold.
 local function one_by_one(ds, groups)

@@ -21,7 +21,7 @@ local function divide(tested, n)
   return train, test
 end
 
--- ---------------------------------------------------------------- row numbers
+-- ------------ row numbers
 
 -- The numbers of a list or of a matrix of one row or column.
 local function numbers_of(given)
@@ -62,7 +62,7 @@ local function places_of(given, n)
   return place
 end
 
--- ---------------------------------------------------------------- a column
+-- ------------ a column
 
 -- The column with that name, as columns.of describes it.
 local function column_called(ds, name)
@@ -155,7 +155,7 @@ local function fields_without(ds, column)
     schema = schema_without(ds, column, names) }
 end
 
--- ---------------------------------------------------------------- the split
+-- ------------ the split
 
 --- given_split.of(ds, rows): the row numbers of the training part and of the test part, each in the
 --- order of the data set; third, fields of the data set that both parts get in place of its own, if

@@ -27,7 +27,7 @@ local function warn_once(about, text)
   warn(text)
 end
 
--- ---------------------------------------------------------------- columns
+-- ------------ columns
 
 -- Whether two lists have the same elements in the same order.
 local function same_list(a, b)
@@ -136,7 +136,7 @@ function matching.source(data, f)
   return source
 end
 
--- ---------------------------------------------------------------- labels
+-- ------------ labels
 
 -- The text by which labels are compared: the number 3 and the text "3" are the same label.
 local function key_of(label)

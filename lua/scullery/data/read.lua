@@ -10,7 +10,7 @@ local read = {}
 
 local HEAD = 4096 -- bytes by which a format is known
 
--- ------------------------------------------------------------ formats
+-- ------------ formats
 
 -- Formats of readers, and the packages without which a build has none of them.
 local of_readers = {
@@ -91,7 +91,7 @@ local function format_of(path)
   return is_libsvm(head) and "libsvm" or "csv"
 end
 
--- ------------------------------------------------------------ rows of a reader
+-- ------------ rows of a reader
 
 local held = setmetatable({}, { __mode = "k" }) -- the source of a stream -> the handle of its file
 
@@ -170,7 +170,7 @@ local function refuse_options_of_readers(path, given, format)
   end
 end
 
--- ------------------------------------------------------------ the function
+-- ------------ the function
 
 local formats = { csv = csv.whole }
 for _, name in ipairs{ "libsvm", "npy", "npz", "idx", "matrix_market" } do

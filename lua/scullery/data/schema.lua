@@ -41,7 +41,7 @@ function schema.plain(format, cols, names)
   return { format = format, cols = cols, names = names }
 end
 
--- ---------------------------------------------------------------- what was guessed and done
+-- ------------ what was guessed and done
 
 local MOST_NAMED = 6
 

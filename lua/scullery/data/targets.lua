@@ -11,7 +11,7 @@ local targets = {}
 targets.known = setmetatable({}, { __mode = "k" })
 local labels_of = targets.known
 
--- ---------------------------------------------------------------- labels
+-- ------------ labels
 
 -- The distinct labels of a list, sorted.
 local function sorted_labels(list)
@@ -213,7 +213,7 @@ function targets.read(y, classes, task)
   return y, classes or distinct(y), task
 end
 
--- ---------------------------------------------------------------- several labels of a row
+-- ------------ several labels of a row
 
 --- targets.are_label_lists(y): whether y is a list of lists of which one holds a text.
 function targets.are_label_lists(y)
@@ -281,7 +281,7 @@ function targets.read_multilabel(y, classes)
   return made, classes
 end
 
--- ---------------------------------------------------------------- weights
+-- ------------ weights
 
 --- targets.weights(given, n): row weights, a list or a matrix of one row or column, as an n x 1
 --- matrix. Raises an error unless they are finite, at least 0 and not all 0.

@@ -37,7 +37,7 @@ local function made(list, labels, given, about)
   return dataset.from_table(fields)
 end
 
--- ---------------------------------------------------------------- files
+-- ------------ files
 
 -- The files of a pattern or of a list of patterns, those of each sorted by name.
 local function files_of(pattern)
@@ -147,7 +147,7 @@ function texts.read(pattern, given)
   return read(pattern, given)
 end
 
--- ---------------------------------------------------------------- columns of a CSV file
+-- ------------ columns of a CSV file
 
 local function are_names(value)
   if type(value) == "string" then return value ~= "" end

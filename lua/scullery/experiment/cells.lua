@@ -13,7 +13,7 @@ local MOST_TEXT = 10000
 
 local function fail(...) error(string.format(...), 0) end
 
--- ---------------------------------------------------------------- values
+-- ------------ values
 
 local function check_text(text, where)
   if #text > MOST_TEXT then fail("%s is a text of more than %d bytes", where, MOST_TEXT) end
@@ -45,7 +45,7 @@ local function check_name(name, where)
   return check_text(name, where .. ": an option's name")
 end
 
--- ---------------------------------------------------------------- a grid
+-- ------------ a grid
 
 -- The values of one option of a grid.
 local function alternatives(name, value)
@@ -88,7 +88,7 @@ local function product(grid)
   return list
 end
 
--- ---------------------------------------------------------------- a list
+-- ------------ a list
 
 -- Checked copies of the cells of a list; raises an error for other values than tables of options.
 local function given_list(given)
@@ -108,7 +108,7 @@ local function given_list(given)
   return list
 end
 
--- ---------------------------------------------------------------- --set
+-- ------------ --set
 
 -- Reads "name=value,value" of one --set into into[name] = { text, ... }.
 local function read_setting(text, into)
@@ -219,7 +219,7 @@ local function set_in(list, name, given)
   return result
 end
 
--- ---------------------------------------------------------------- all of it
+-- ------------ all of it
 
 -- Adds identities; cells that --set made equal are merged.
 local function identified(list, merge)

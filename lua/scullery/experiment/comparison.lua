@@ -15,7 +15,7 @@ local MANY = 2 -- differences beyond this many standard errors are marked
 
 local function fail(...) error(string.format(...), 0) end
 
--- ---------------------------------------------------------------- the published numbers
+-- ------------ the published numbers
 
 local function is_number(value) return type(value) == "number" and value == value end
 
@@ -57,7 +57,7 @@ local function key_of(labels)
   return table.concat(parts, ",")
 end
 
--- ---------------------------------------------------------------- beside ours
+-- ------------ beside ours
 
 -- The difference beyond the effect of rounding to `digits`, in standard errors of the difference;
 -- nil if neither number has a standard error.
@@ -128,7 +128,7 @@ function comparison.new(given)
   return setmetatable(self, Comparison)
 end
 
--- ---------------------------------------------------------------- as a table
+-- ------------ as a table
 
 local function with_error(mean, error, digits)
   if not mean then return "-" end

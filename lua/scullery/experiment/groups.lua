@@ -7,7 +7,7 @@ local groups = {}
 
 local function is_number(value) return type(value) == "number" end
 
--- ---------------------------------------------------------------- options
+-- ------------ options
 
 -- The table key for a value. Texts of cells contain no zero bytes.
 local function key_of(value)
@@ -49,7 +49,7 @@ local function sort_options(rows)
   return varying, repeated, fixed
 end
 
--- ---------------------------------------------------------------- results
+-- ------------ results
 
 -- Names of results that are numbers wherever they occur, and of all others.
 local function sort_results(rows)
@@ -78,7 +78,7 @@ local function add_means(group, names, repeated)
   end
 end
 
--- ---------------------------------------------------------------- groups
+-- ------------ groups
 
 --- groups.names_of(options): a list of the names of these options.
 function groups.names_of(options)

@@ -59,7 +59,7 @@ local rules = { name = { type = "any", required = true },
     test = is_list_of_texts, takes = "a list of names" } }
 options.declare("experiment", rules)
 
--- ---------------------------------------------------------------- what was run with what
+-- ------------ what was run with what
 
 -- The fingerprint of a data set, or of those of a list or a table, by name.
 local function fingerprints(data)
@@ -92,7 +92,7 @@ local function about(o)
     script = script and { path = running.text(script), sha256 = readable and digest or nil } }
 end
 
--- ---------------------------------------------------------------- running
+-- ------------ running
 
 -- Runs in this process until every cell is finished, by this run or another.
 local function run_here(run)
@@ -180,7 +180,7 @@ local function run_here_or_by_workers(o, path, list, call)
   return results.new(run.store, list)
 end
 
--- ---------------------------------------------------------------- in a worker
+-- ------------ in a worker
 
 -- In a worker process, at the call of sc.experiment whose cells it runs: runs the cells that the
 -- parent process assigns, and ends the process.
@@ -202,7 +202,7 @@ local function serve(o, path, list)
   end)
 end
 
--- ---------------------------------------------------------------- what scripts call
+-- ------------ what scripts call
 
 --- sc.experiment{ name =, cells =, run = function(cell, context) return { error = 0.1 } end, folder
 --- = "experiments", processes = 1, data = ds, allow_failures = false, retry = true, rerun =,

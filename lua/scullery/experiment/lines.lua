@@ -11,7 +11,7 @@ local lines = {}
 
 local FIELD, DIGITS = ',"checksum":"', 16
 
--- ---------------------------------------------------------------- checksums
+-- ------------ checksums
 
 --- lines.seal(text): the line of a JSON object, with its checksum and a newline.
 function lines.seal(text)
@@ -25,7 +25,7 @@ local function matches(text, decoded)
   return lines.seal(text:sub(1, -tail - 1) .. "}") == text .. "\n"
 end
 
--- ---------------------------------------------------------------- types
+-- ------------ types
 
 local function is_named(value) return type(value) == "table" and not values.is_list(value) end
 
@@ -109,7 +109,7 @@ local function fault_of(line)
   return nil
 end
 
--- ---------------------------------------------------------------- reading and writing
+-- ------------ reading and writing
 
 --- lines.decode(text, summed): the table of a line, and true if it has a checksum; or nil and the
 --- fault of the line. Types are checked unless `is_header`. summed: true if an earlier line has a

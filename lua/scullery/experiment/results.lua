@@ -11,7 +11,7 @@ local Experiment = objects.class("experiment", { example = "exp",
 
 local results = { class = Experiment }
 
--- ---------------------------------------------------------------- making
+-- ------------ making
 
 -- A record of the results as a row for scripts.
 local function row_of(record)
@@ -46,7 +46,7 @@ function results.new(store, cells)
   return setmetatable(self, Experiment)
 end
 
--- ---------------------------------------------------------------- methods
+-- ------------ methods
 
 function Experiment:__tostring()
   local count = #self.rows - self.failed

@@ -16,7 +16,7 @@ local running = {}
 local LONGEST_MESSAGE = 2000
 local MOST_TEXT = 1000000 -- the most bytes of texts in one result
 
--- ---------------------------------------------------------------- the next cell
+-- ------------ the next cell
 
 --- running.finished(run, i): true if cell i does not need to run.
 function running.finished(run, i)
@@ -63,7 +63,7 @@ function running.next(run)
   return nil, #left
 end
 
--- ---------------------------------------------------------------- what is recorded
+-- ------------ what is recorded
 
 --- running.text(message): the message as valid UTF-8, cut to fit in a line.
 function running.text(message)
@@ -122,7 +122,7 @@ local function flat(result)
   return copy
 end
 
--- ---------------------------------------------------------------- one cell
+-- ------------ one cell
 
 local function checkpoints_of(run) return run.store.path .. "/checkpoints" end
 

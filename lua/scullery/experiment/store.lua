@@ -28,7 +28,7 @@ function store.path(folder, name)
   return (folder:gsub("(.)/+$", "%1")) .. "/" .. name
 end
 
--- ---------------------------------------------------------------- lines
+-- ------------ lines
 
 local function check_header(self, header)
   if type(header) ~= "table" or header.format ~= FORMAT then
@@ -71,7 +71,7 @@ local function add_lines(self, text)
   for line in text:gmatch("([^\n]*)\n") do add_line(self, line) end
 end
 
--- ---------------------------------------------------------------- reading and adding
+-- ------------ reading and adding
 
 local function new(path)
   return setmetatable({ path = path, file = path .. "/results.jsonl", lines = 0, records = {},

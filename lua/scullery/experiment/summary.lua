@@ -12,7 +12,7 @@ local summary = {}
 
 local function fail(...) error(string.format(...), 0) end
 
--- ---------------------------------------------------------------- which options, which cells
+-- ------------ which options, which cells
 
 local function is_names(value)
   if type(value) == "string" then return true end
@@ -154,7 +154,7 @@ local function check_covered(about, ...)
   end
 end
 
--- ---------------------------------------------------------------- means
+-- ------------ means
 
 -- Groups rows that agree in the named options: a list of { cell = their values, rows }, in order.
 local function grouped(rows, names)
@@ -188,7 +188,7 @@ local function mean_of(rows, value, over)
     or measured[value] and read(function(row) return row end) or nil
 end
 
--- ---------------------------------------------------------------- a table
+-- ------------ a table
 
 local Table = objects.class("experiment table", { example = "table",
   fields = "row_names rows column_names notes" })
@@ -296,7 +296,7 @@ function summary.table(exp, given)
   return setmetatable(self, Table)
 end
 
--- ---------------------------------------------------------------- series, the best
+-- ------------ series, the best
 
 local series_rules = rules{ x = { type = "string", required = true }, value = { type = "string" },
   series = { type = "string" }, along = { type = "string" } }
@@ -351,7 +351,7 @@ function summary.series(exp, given)
   return shown.series(list, o.x, value)
 end
 
--- ---------------------------------------------------------------- slopes
+-- ------------ slopes
 
 local slope_rules = rules{ x = { type = "string", required = true }, value = { type = "string" },
   series = { type = "string" }, title = { type = "string" } }
@@ -433,7 +433,7 @@ function summary.best(exp, given)
   return shown.best(best, value)
 end
 
--- ---------------------------------------------------------------- beside published numbers
+-- ------------ beside published numbers
 
 local compare_rules = rules{
   published = { type = "table or string", takes = "a table, or the path of a .csv file" },

@@ -16,7 +16,7 @@ local PATIENCE = 3 -- seconds until a worker that does not end is killed
 
 local function fail(...) error(string.format(...), 0) end
 
--- ---------------------------------------------------------------- whether there can be any
+-- ------------ whether there can be any
 
 --- workers.script(): the path of the running script, which workers run again; nil at the prompt,
 --- with -e and if the script comes from standard input.
@@ -38,7 +38,7 @@ function workers.digest(cells)
   return core.digest(table.concat(keys, " "))
 end
 
--- ---------------------------------------------------------------- in a worker
+-- ------------ in a worker
 
 -- Runs all cells that nobody has claimed.
 local function work(run)
@@ -66,7 +66,7 @@ function workers.serve(check, make_run)
   os.exit(ok, true)
 end
 
--- ---------------------------------------------------------------- a worker, seen by its run
+-- ------------ a worker, seen by its run
 
 local function log_path(run, i)
   return ("%s/logs/%s.log"):format(run.store.path, run.cells[i].key:sub(1, 12))
@@ -169,7 +169,7 @@ local function has_ended(run, worker)
   return true
 end
 
--- ---------------------------------------------------------------- all of them
+-- ------------ all of them
 
 -- Asks all workers to end, and kills those that do not.
 local function stop(list)

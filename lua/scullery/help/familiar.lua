@@ -74,7 +74,7 @@ function familiar.words()
   return list
 end
 
--- ---------------------------------------------------------------- the tables of the page
+-- ------------ the tables of the page
 
 -- The cells of a table's line, or nil.
 local function cells_of(line)

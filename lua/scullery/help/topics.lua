@@ -60,7 +60,7 @@ local function listing(heading, rows)
   return heading .. "\n" .. text_table.text(rows, { least = { 15 }, sides = { "left", "left" } })
 end
 
--- ---------------------------------------------------------------- texts for functions in C
+-- ------------ texts for functions in C
 
 -- Name -> text for functions written in C, which have no comment in a Lua file.
 local function c_texts()
@@ -76,7 +76,7 @@ local function c_texts()
   return texts
 end
 
--- ---------------------------------------------------------------- plugins
+-- ------------ plugins
 
 -- The options of a plugin or a reader, one line for each, with its help on the next line. solver:
 -- true for those of a solver, some of which p:fit chooses.
@@ -139,7 +139,7 @@ local function group_text(kind)
     kind, more), rows)
 end
 
--- ---------------------------------------------------------------- modules and objects
+-- ------------ modules and objects
 
 -- Modules with the comments of members of sc whose value does not lead there.
 local homes = {
@@ -277,7 +277,7 @@ local function path_of(value)
   end
 end
 
--- ---------------------------------------------------------------- by value
+-- ------------ by value
 
 -- The text about a function: of a component's constructor, of a Lua function, of one written in C,
 -- or a sentence with the place of its definition. Readers of files add the options of the C reader.
@@ -338,7 +338,7 @@ local function value_text(value)
   end })), ", "))
 end
 
--- ---------------------------------------------------------------- by name
+-- ------------ by name
 
 -- All topics: name -> function that returns the text.
 local function all_topics()

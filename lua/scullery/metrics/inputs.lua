@@ -26,7 +26,7 @@ function inputs.both(said, truth)
   return a, b
 end
 
--- ---------------------------------------------------------------- options
+-- ------------ options
 
 local rules = {
   weights = { type = "any" }, classes = { type = "table" }, positive = { type = "any" },
@@ -84,7 +84,7 @@ function inputs.weights(given, n)
   return w, total
 end
 
--- ---------------------------------------------------------------- labels
+-- ------------ labels
 
 local function is_texts(value) return options.is_list(value) and targets.are_texts(value) end
 
@@ -222,7 +222,7 @@ function inputs.positive(classes, positive)
   return #classes == 2 and 2 or nil
 end
 
--- ---------------------------------------------------------------- scores
+-- ------------ scores
 
 --- inputs.scores(given, truth, o[, what]): the checked arguments of a metric of scores, a row for
 --- each label: s (n x c), places (the position of each row's class), classes, w (n x 1 weights, nil

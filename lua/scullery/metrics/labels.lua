@@ -7,7 +7,7 @@ local objects = require "scullery.base.objects"
 
 local labels = {}
 
--- ---------------------------------------------------------------- shares of equal labels
+-- ------------ shares of equal labels
 
 -- n x 1: 1 for each row where both sides are equal, else 0.
 local function equal_rows(said, truth)
@@ -46,7 +46,7 @@ function labels.error_rate(said, truth, given)
   return 1 - share_equal("error_rate", said, truth, given)
 end
 
--- ---------------------------------------------------------------- confusion
+-- ------------ confusion
 
 local Confusion = objects.class("confusion", { fields = "counts classes" })
 
@@ -105,7 +105,7 @@ function labels.confusion(said, truth, given)
   return setmetatable({ counts = counts, classes = classes }, Confusion)
 end
 
--- ---------------------------------------------------------------- by class
+-- ------------ by class
 
 -- For each class: the rows predicted correctly, predicted, and true; and the classes.
 local function by_class(said, truth, o)

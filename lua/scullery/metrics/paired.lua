@@ -9,7 +9,7 @@ local Paired = objects.class("paired comparison", { example = "comparison",
 
 local paired = { class = Paired }
 
--- ---------------------------------------------------------------- statistics
+-- ------------ statistics
 
 --- paired.two_sided(t, v): the probability that |T| >= |t| for Student's t with v degrees of
 --- freedom, a whole number: 1 - A(t|v) of Abramowitz and Stegun (1964), 26.7.3 and 26.7.4.
@@ -51,7 +51,7 @@ local function test(mean, stderr, freedom)
   return t, paired.two_sided(t, freedom)
 end
 
--- ---------------------------------------------------------------- the table
+-- ------------ the table
 
 -- The place of the candidate that the others are compared with.
 local function reference_of(list, larger, to)

@@ -25,7 +25,7 @@ function plugged.facts(name)
   return ok and facts or nil
 end
 
--- ---------------------------------------------------------------- arguments
+-- ------------ arguments
 
 -- By what a metric needs: the predictions, the truth, the number of classes, and the weights or
 -- nil, from the arguments of a metric with checked options o.
@@ -74,7 +74,7 @@ function readers.probabilities(said, truth, o)
   return p:cols() > 1 and p or core.hcat(1 - p, p), y, classes, w
 end
 
--- ---------------------------------------------------------------- values
+-- ------------ values
 
 --- plugged.measured(name, instance, said, truth, o): the value of an instance of the metric, and
 --- its standard error: what the metric says, else by the jackknife; nil for fewer than 40 rows. o:

@@ -12,7 +12,7 @@ local show = require("scullery.base.options").show
 
 local function weight(g, i) return g.w and g.w:get(i, 1) or 1 end
 
--- ---------------------------------------------------------------- rankings
+-- ------------ rankings
 
 -- Groups of rows with equal scores in column j, the highest first: the weights of class k and of
 -- the other classes in each.
@@ -102,7 +102,7 @@ function scores.pr_auc(given_scores, truth, given)
   return mean_area("pr_auc", given_scores, truth, given, average_precision)
 end
 
--- ---------------------------------------------------------------- curves
+-- ------------ curves
 
 local Curve = objects.class("curve", { fields = "x y threshold area name share rows class" })
 
@@ -205,7 +205,7 @@ function scores.top_k(given_scores, truth, given)
   return right / g.total
 end
 
--- ---------------------------------------------------------------- probabilities
+-- ------------ probabilities
 
 -- The probability of class k in row i.
 local function chance(g, i, k)

@@ -32,7 +32,7 @@ function checkpoint.check(title, given)
   end
 end
 
--- ---------------------------------------------------------------- what the work is
+-- ------------ what the work is
 
 -- A digest of a value and of the matrices in it.
 local function digest(value)
@@ -80,7 +80,7 @@ local function unlike(line, facts)
   return nil
 end
 
--- ---------------------------------------------------------------- opening
+-- ------------ opening
 
 -- Raises an error if there is a file at the path that is not a checkpoint: it is never changed. One
 -- that was cut in its first line is told.
@@ -167,7 +167,7 @@ function checkpoint:close()
 end
 checkpoint.__close = checkpoint.close
 
--- ---------------------------------------------------------------- pieces of the work
+-- ------------ pieces of the work
 
 --- c:result(key, make): the result of a finished piece of the work, a table: from the file if it is
 --- there, otherwise of make(), which is then stored. c.prefix: a text before all keys.

@@ -31,7 +31,7 @@ local rules = options.declare("compare", {
   progress = progress.rule,
 })
 
--- ---------------------------------------------------------------- the pipelines
+-- ------------ the pipelines
 
 -- "ridge, gaussian/fourier": the solver and the features.
 local function label_of(p, with_options)
@@ -94,7 +94,7 @@ local function arguments(given)
   return list, o
 end
 
--- ---------------------------------------------------------------- their scores
+-- ------------ their scores
 
 -- The scores of a pipeline whose fit chooses options, and the number of fits that did not converge.
 -- The pipeline is fitted or searched again without each fold, so that the rows that judge it do not

@@ -16,7 +16,7 @@ local warn = require "scullery.base.warn"
 
 local conformal = {}
 
--- ------------------------------------------------------------ options
+-- ------------ options
 
 local level_rule = { test = options.is_share, takes = "a number between 0 and 1" }
 local by_rule = { test = function(v) return type(v) == "string" or math.type(v) == "integer" end,
@@ -73,7 +73,7 @@ function conformal.needs_posterior(f)
   return f.interval ~= nil and (f.interval.method == "loo" or f.interval.scale ~= nil)
 end
 
--- ------------------------------------------------------------ what is kept, or made
+-- ------------ what is kept, or made
 
 --- conformal.calibrate(p, ds, title): what a regression keeps becomes the errors on these rows,
 --- which it did not learn from; the options of what it kept stay.
@@ -136,7 +136,7 @@ local function rank_of(level, n, title)
     math.ceil(level / (1 - level) * (1 - 1e-9)), n), 0)
 end
 
--- ------------------------------------------------------------ groups
+-- ------------ groups
 
 -- The groups of new rows that data sets say, in the numbers of those that are kept.
 local function own_groups(made, X, title)
@@ -194,7 +194,7 @@ local function parts_of(made, f, X, source, level, title)
   return parts
 end
 
--- ------------------------------------------------------------ intervals
+-- ------------ intervals
 
 local BLOCK = 1 << 22 -- numbers of a block of centres
 
@@ -319,7 +319,7 @@ function conformal.interval(p, X, given)
   return low, high
 end
 
--- ------------------------------------------------------------ label sets
+-- ------------ label sets
 
 -- The scores of the rows of each part that judge, by model without a fold, in ascending order:
 -- { [fold, or 1] = { [class, or 1] = list } }, and the rank of each class.
@@ -395,7 +395,7 @@ function conformal.label_sets(p, X, given)
   return sets
 end
 
--- ------------------------------------------------------------ methods
+-- ------------ methods
 
 local Pipeline = recipe.class
 

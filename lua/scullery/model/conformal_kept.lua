@@ -40,7 +40,7 @@ local SEED, FOLDS, SHARE = 0, 10, 0.25
 -- sets of a level of 0.9 held the label.
 local APART = 20000
 
--- ------------------------------------------------------------ how unusual labels are
+-- ------------ how unusual labels are
 
 --- conformal_kept.strangeness(f, scores): n x classes numbers for scores (n x c): the larger, the
 --- less a label fits. They do not depend on a calibration, which may come after what is kept.
@@ -91,7 +91,7 @@ function conformal_kept.values(f, scores)
   return bare:decide(scores)
 end
 
--- ------------------------------------------------------------ groups, spread and order of rows
+-- ------------ groups, spread and order of rows
 
 -- The places in the columns of the model f of what `by` names: a column, or the levels of a
 -- category, which has one column for each.
@@ -186,7 +186,7 @@ function conformal_kept.order(times, n)
   return list
 end
 
--- ------------------------------------------------------------ what is kept
+-- ------------ what is kept
 
 -- { scores, truth } of the rows ds, matched and with the targets as learnt, by scores (n x c) of
 -- models that did not learn from them.

@@ -25,7 +25,7 @@ local classes = {
 
 local space_class = getmetatable(instantiation.space.dense())
 
--- ------------------------------------------------------------ writing
+-- ------------ writing
 
 local encode
 
@@ -171,7 +171,7 @@ function encode(value, arrays, path)
 end
 description.encode = encode
 
--- ------------------------------------------------------------ reading
+-- ------------ reading
 
 local decode
 

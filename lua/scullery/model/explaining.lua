@@ -16,7 +16,7 @@ local text_table = require "scullery.base.text_table"
 
 local explaining = {}
 
--- ---------------------------------------------------------------- columns
+-- ------------ columns
 
 -- X with the columns column.first .. column.last replaced by the matrix `values`.
 local function with_columns(X, column, values)
@@ -51,7 +51,7 @@ local function rows_of(p, data)
   return found
 end
 
--- ---------------------------------------------------------------- importance
+-- ------------ importance
 
 local Importance = objects.class("importance", { fields = "metric base repeats seed rows" })
 
@@ -126,7 +126,7 @@ function explaining.importance(p, data, given)
   return progress.watched("pipeline:importance", o.progress, importance_of, p, ds, o)
 end
 
--- ---------------------------------------------------------------- dependence
+-- ------------ dependence
 
 local Dependence = objects.class("dependence", {
   fields = "column values mean stderr curves what rows categories" })

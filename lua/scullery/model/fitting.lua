@@ -87,7 +87,7 @@ function fitting.warn(self, fit)
   end
 end
 
--- ---------------------------------------------------------------- keeping
+-- ------------ keeping
 
 --- fitting.keep(p, ds, prepared, solver, fit[, features, chosen]): stores the model and its
 --- training rows in the pipeline, and prints warnings about the fit. features: those with the
@@ -123,7 +123,7 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
   return self
 end
 
--- ---------------------------------------------------------------- learning
+-- ------------ learning
 
 --- fitting.check_data(ds, title): raises an error for data without rows or columns, and for a
 --- classification that has one class only or more classes than rows. The labels of a stream are

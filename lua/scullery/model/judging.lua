@@ -54,7 +54,7 @@ function judging.solve(made, without, path)
     path and path.values or nil)
 end
 
--- ------------------------------------------------------------ from candidates to numbers
+-- ------------ from candidates to numbers
 
 local MOST = 2 ^ 25 -- the most decisions in memory at once
 
@@ -117,7 +117,7 @@ local function targets_of(ds)
   return ds.X and ds.y:cols() or select(3, core.source_size(ds.source))
 end
 
--- ------------------------------------------------------------ one run: values[candidate][fold]
+-- ------------ one run: values[candidate][fold]
 
 -- One pass sums the rows of each fold; the models without each fold come from these sums; a second
 -- pass judges each model on its fold.
@@ -258,7 +258,7 @@ function judging.of_model(criterion, f, ds)
     { classes = classes_of(ds), solver = f.solver, weights = ds.weights })
 end
 
--- ------------------------------------------------------------ folds
+-- ------------ folds
 
 --- judging.mean(values): the mean of a list of numbers, such as the scores of folds, and its
 --- standard error (nil for one number).
@@ -318,7 +318,7 @@ function judging.unconverged(candidates, c)
   return count
 end
 
--- ------------------------------------------------------------ cross-validation of one recipe
+-- ------------ cross-validation of one recipe
 
 local Result = objects.class("cross-validation", { example = "cv",
   fields = "mean stderr folds score repeats seed k unconverged" })

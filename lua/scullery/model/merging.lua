@@ -8,7 +8,7 @@ require "scullery.model.sums_solving" -- methods of the class
 
 local merging = {}
 
--- ------------------------------------------------------------ what parts must share
+-- ------------ what parts must share
 
 -- Whether two values differ: numbers, texts, matrices, nil, or tables of these.
 local function differ(a, b)
@@ -74,7 +74,7 @@ function merging.difference(a, b)
   return nil
 end
 
--- ------------------------------------------------------------ joining
+-- ------------ joining
 
 -- The list with the files of each pattern ("parts/*.sums", sorted by name) in its place. The path
 -- of a file is no pattern.

@@ -25,7 +25,7 @@ local POINTS, BEST, AROUND, STEPS = 1000, 4, 50, 6
 -- Up to SETTLED points length and regularisation are chosen in each round, then in each tenth.
 local SETTLED = 40
 
--- ---------------------------------------------------------------- the box
+-- ------------ the box
 
 local side_rules = { log = { type = "boolean" }, integer = { type = "boolean" } }
 
@@ -100,7 +100,7 @@ local function point_at(sides, U, i)
   return x
 end
 
--- ---------------------------------------------------------------- the model
+-- ------------ the model
 
 -- The pipeline of the model; sigma and lambda: numbers, or values to choose from.
 local function model_of(o, sigma, lambda)
@@ -200,7 +200,7 @@ local function minimum_of(g, known, d, seed)
   return best:slice(1, 1)
 end
 
--- ---------------------------------------------------------------- rounds
+-- ------------ rounds
 
 -- Points of a Latin hypercube: in each column one in each of `count` equal parts.
 local function first_points(count, d, seed)

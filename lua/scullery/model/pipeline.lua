@@ -21,7 +21,7 @@ local target_form = require "scullery.model.target_form"
 local Pipeline = recipe.class
 local guarded = objects.call
 
--- ------------------------------------------------------------ fitting
+-- ------------ fitting
 
 -- The options of fit that are not about the data.
 local own = options.declare("pipeline:fit", { progress = progress.rule,
@@ -152,7 +152,7 @@ function Pipeline:plan(data, y, given)
   return guarded("pipeline:plan", require("scullery.model.plan_search").run, self, data, y, given)
 end
 
--- ------------------------------------------------------------ using
+-- ------------ using
 
 local need = recipe.fitted
 
@@ -361,7 +361,7 @@ function Pipeline:error(data, y, given)
   return classes and truth.wrong / truth.rows or truth.square / truth.rows / self.fitted.targets
 end
 
--- ------------------------------------------------------------ reporting
+-- ------------ reporting
 
 --- p:weights(): the D x c weights a: decision = transform a, plus the intercept if the solver has
 --- one.

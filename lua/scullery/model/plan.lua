@@ -24,7 +24,7 @@ local ROWS, FEW = 2048, 1024 -- the first rows, and the parameters of the map th
 local Plan = objects.class("plan", { example = "plan", list = true,
   fields = "bytes more flops seconds left rows features T note" })
 
--- ---------------------------------------------------------------- numbers as text
+-- ------------ numbers as text
 
 local bytes_text = require("scullery.base.text").bytes
 
@@ -53,7 +53,7 @@ function Plan:__tostring()
   return self.note and text .. "\n" .. self.note or text
 end
 
--- ---------------------------------------------------------------- a small fit to learn from
+-- ------------ a small fit to learn from
 
 -- A copy of the pipeline with at most so many parameters; T: how many it has, 0 where that is not
 -- an option of its own. auto: the number in place of T = "auto".
@@ -127,7 +127,7 @@ function plan.take_times(t, from)
   if sweeping then t.sweeping = sweeping * t.tried * t.few end
 end
 
--- ---------------------------------------------------------------- operations and seconds
+-- ------------ operations and seconds
 
 -- The seconds of one pass over stored features.
 local function pass_seconds(t)
@@ -236,7 +236,7 @@ function plan.peak(t)
     + math.max(t.summing, t.multiplying, solving + math.min(released, CACHE))
 end
 
--- ---------------------------------------------------------------- plans
+-- ------------ plans
 
 -- The seconds to take bytes of memory from the system.
 local function touching(bytes)
@@ -291,7 +291,7 @@ end
 --- plan.fit(p, ds): the plan of p:fit(ds).
 function plan.fit(p, ds) return of(p, ds, true) end
 
--- ---------------------------------------------------------------- refusal
+-- ------------ refusal
 
 -- A fit is not refused for less than this share of its plan, which is not exact.
 local CERTAIN = 0.85

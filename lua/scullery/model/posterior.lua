@@ -19,7 +19,7 @@ local posterior = {}
 -- fitted model -> { handle, info }
 local known = setmetatable({}, { __mode = "k" })
 
--- ------------------------------------------------------------ making
+-- ------------ making
 
 --- posterior.check(f, title): raises an error for a model that has no posterior.
 function posterior.check(f, title)
@@ -70,7 +70,7 @@ function posterior.of(p, title)
   return known[f]
 end
 
--- ------------------------------------------------------------ the variance of the noise
+-- ------------ the variance of the noise
 
 --- posterior.noise_rule: the rule of the option `noise`.
 posterior.noise_rule = { test = function(v)
@@ -142,7 +142,7 @@ function posterior.noise(found, f, given)
   return list
 end
 
--- ------------------------------------------------------------ standard deviations
+-- ------------ standard deviations
 
 local std_rules = options.declare("pipeline:std", {
   std = { test = function(v) return v == true or v == "row" end, takes = "true or \"row\"" },
@@ -186,7 +186,7 @@ function posterior.deviations(p, X, given, title, scores)
   return #columns == 1 and columns[1] or core.hcat(table.unpack(columns))
 end
 
--- ------------------------------------------------------------ draws
+-- ------------ draws
 
 local draw_rules = options.declare("pipeline:draw", {
   seed = { type = "integer", default = 0 }, count = { type = "integer", low = 1, high = 1000000 },
@@ -231,7 +231,7 @@ function Pipeline:draw(given)
   return objects.call("pipeline:draw", posterior.draw, self, given)
 end
 
--- ------------------------------------------------------------ saving
+-- ------------ saving
 
 local PREFIX = "posterior."
 

@@ -18,7 +18,7 @@ local threshold = require "scullery.model.threshold"
 
 local predict = {}
 
--- ------------------------------------------------------------ the model
+-- ------------ the model
 
 --- predict.model(path): the fitted pipeline in that file.
 function predict.model(path)
@@ -44,7 +44,7 @@ local function csv_schema(f)
     missing = core.csv_missing(), missing_values = "error" }
 end
 
--- ------------------------------------------------------------ the rows
+-- ------------ the rows
 
 local formats = { csv = "csv", tsv = "csv", npy = "npy", libsvm = "libsvm", svm = "libsvm" }
 
@@ -207,7 +207,7 @@ local function in_blocks_of(size, next_rows)
   end
 end
 
--- ------------------------------------------------------------ what is written
+-- ------------ what is written
 
 -- The labels of classes as texts; whole numbers without a decimal point.
 local function texts_of(classes)
@@ -361,7 +361,7 @@ function predict.write(f, next_rows, wanted)
   return count
 end
 
--- ------------------------------------------------------------ the score
+-- ------------ the score
 
 --- predict.rows_with_targets(path, f, format[, whole]): the rows of a CSV or LIBSVM file with their
 --- targets. whole: true for rows in memory; otherwise CSV streams.
@@ -421,7 +421,7 @@ local function check_score(p, path, format, metric)
   end
 end
 
--- ------------------------------------------------------------ the command
+-- ------------ the command
 
 -- Raises an error if --threshold cannot be applied.
 local function check_threshold(f, given)

@@ -31,7 +31,7 @@ function probabilities.check(f)
   end
 end
 
--- ------------------------------------------------------------ how it was done, for info() and
+-- ------------ how it was done, for info() and
 -- print
 
 local Calibration = objects.class("calibration", {
@@ -81,7 +81,7 @@ local function account_of_curves(curves, given)
   return self
 end
 
--- ------------------------------------------------------------ scores of rows that were not
+-- ------------ scores of rows that were not
 -- seen
 
 -- Raises an error if all rows of a class are in one fold: the model without that fold would not
@@ -235,7 +235,7 @@ function probabilities.calibrate(self, given)
   return progress.watched("pipeline:calibrate", o.progress, calibrate, self, o)
 end
 
--- ------------------------------------------------------------ use
+-- ------------ use
 
 --- probabilities.known(f): true if the model can compute probabilities without more rows. With
 --- class weights the solver's own probabilities would refer to another population, so they do not

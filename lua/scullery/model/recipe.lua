@@ -269,7 +269,7 @@ function recipe.is_searched(self)
   return self.variants ~= nil or #recipe.searched(self) > 0
 end
 
--- ------------------------------------------------------------ fitting
+-- ------------ fitting
 
 -- Penalties of the solver for which kernel sections are computed as L^-1 k(W, x), so that ||a|| is
 -- the norm of the function: l2, and none (a solver that measures distances). Penalties of single

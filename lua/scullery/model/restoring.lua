@@ -14,7 +14,7 @@ local restoring = { apart = { "stages", "map", "map_info", "base", "after", "ori
   "features", "solver", "weights", "intercept", "pilot", "learnt", "norm_found", "own_loss",
   "encoder" } }
 
--- ------------------------------------------------------------ files
+-- ------------ files
 
 local File = {}
 File.__index = File
@@ -34,7 +34,7 @@ function File:table(from, name) -- luacheck: no self
   return form.check(from[name], {}, name)
 end
 
--- ------------------------------------------------------------ features
+-- ------------ features
 
 -- The same of one map, whose arrays have names that begin with the prefix.
 local function origin_of(features, saved, file, prefix)
@@ -59,7 +59,7 @@ function restoring.origin(features, map, file)
   return origin
 end
 
--- ------------------------------------------------------------ reports
+-- ------------ reports
 
 local fields_form = { task = "string?", classes = "table?", seconds = "table", report = "table?",
   schema = "table?", names = "table?", block = "integer?", dtype = "string?", n = "integer",
@@ -124,7 +124,7 @@ function restoring.check_print(value, what)
   if not pcall(tostring, value) then fail("its %s cannot be printed", what) end
 end
 
--- ------------------------------------------------------------ models
+-- ------------ models
 
 --- restoring.model(recipe, file): the fields of the model that a pipeline, `recipe`, learnt.
 function restoring.model(recipe, file)

@@ -7,7 +7,7 @@ local search_table = require "scullery.model.search_table"
 
 local saved_tables = {}
 
--- ---------------------------------------------------------------- data
+-- ------------ data
 
 local data_form = { rows = "integer", cols = "integer", sha256 = "string?" }
 
@@ -48,7 +48,7 @@ function saved_tables.schema(schema)
   return schema
 end
 
--- ---------------------------------------------------------------- searches
+-- ------------ searches
 
 local table_form = { names = "table", score = "string", larger = "boolean", place = "integer",
   rule = "string?", seed = "integer?", outer = "table?", edge = "table?",

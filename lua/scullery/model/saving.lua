@@ -28,7 +28,7 @@ local rules = options.declare("pipeline:save", {
   sums = { type = "boolean", default = false }, std = { type = "boolean", default = false } })
 options.declare("features:save", rules)
 
--- ------------------------------------------------------------ what was fitted
+-- ------------ what was fitted
 
 -- Fitted row stages; their arrays are named after the kind, "pca2.vectors" for the second pca.
 -- count: how many of each kind came before.
@@ -150,7 +150,7 @@ local function encode_model(f, arrays, o)
   return body
 end
 
--- ------------------------------------------------------------ saving
+-- ------------ saving
 
 -- True if a recipe has row stages after features, or selections of columns.
 local function has_later_stages(recipe)
@@ -316,7 +316,7 @@ function saving.bytes(value, given) return write(value, nil, given) end
 --- s:save(path): writes the sums to a file that sc.load and sc.merge read.
 function Sums:save(path) return options.guard("sums:save", 1, saving.save, self, path) end
 
--- ------------------------------------------------------------ loading
+-- ------------ loading
 
 local function load_pipeline(file)
   local body, recipe = file.body, file:table(file.body, "pipeline")

@@ -78,7 +78,7 @@ local function evaluate(p, ds, at, sizes)
   return loss, slopes, q
 end
 
--- ------------------------------------------------------------ widths of the parts
+-- ------------ widths of the parts
 
 local STEP = 1e-3 -- of a difference quotient, in the logarithm of a width
 

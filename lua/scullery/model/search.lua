@@ -51,7 +51,7 @@ local rules = options.declare("pipeline:search", {
   restart = checkpoint.rules.restart,
 })
 
--- ------------------------------------------------------------ what to try
+-- ------------ what to try
 
 -- All combinations of the searched options: a list of {path = value}.
 local function grid(searched)
@@ -159,7 +159,7 @@ local function plan(self, ds, o, stored)
   return runs, cells
 end
 
--- ------------------------------------------------------------ choosing
+-- ------------ choosing
 
 -- The direction in which a model becomes simpler for each option: fewer features or components,
 -- more regularisation, less capacity. Other options have no order. Returns path -> 1 or -1, and the
@@ -274,7 +274,7 @@ local function best_of_each(ds, source, cells, name, kept, stored)
   return fitted
 end
 
--- ------------------------------------------------------------ stopping half-way
+-- ------------ stopping half-way
 
 -- Restores the order of the grid.
 local function sort_cells(cells)
@@ -301,7 +301,7 @@ local function stop(message, cells, planned)
     choice = cells.best.choice, cells = planned }, Stopped), 0)
 end
 
--- ------------------------------------------------------------ checks
+-- ------------ checks
 
 -- Raises an error for options that do not go together; returns the criterion.
 local function check(self, ds, o)
@@ -351,7 +351,7 @@ local function check(self, ds, o)
   return criterion
 end
 
--- ------------------------------------------------------------ nested: the whole search without
+-- ------------ nested: the whole search without
 -- each outer fold, judged on it
 
 -- { mean, stderr, folds, choices }: the scores on the outer folds of the pipelines that a search

@@ -16,7 +16,7 @@ local trials = require "scullery.model.trials"
 -- Each function takes what search_runs.run_all takes, and returns what it returns.
 local search_methods = { grid = search_runs.run_all }
 
--- ------------------------------------------------------------ successive halving
+-- ------------ successive halving
 
 -- The rounds before the last one (Jamieson and Talwalkar 2016): the shares of the rows and of the
 -- parameters, which grow as the square root of the rows (Rudi and Rosasco 2017), and the share of
@@ -149,7 +149,7 @@ function search_methods.halving(work, runs, cells)
   return search_runs.run_all(work, runs, cells)
 end
 
--- ------------------------------------------------------------ Bayesian optimisation
+-- ------------ Bayesian optimisation
 
 -- The side of the box for a searched option, and a function from a number of it to a value: ranges
 -- without a count are sides, lists are sides of places in them, numbers in ascending order. No

@@ -17,7 +17,7 @@ local Table = objects.class("search table", { example = "table", list = true,
   computed = { best = function(self) return self[self.place] end } })
 search_table.class = Table
 
--- ------------------------------------------------------------ labels of choices
+-- ------------ labels of choices
 
 -- Texts for a stage, the shortest first: its name, with the given options, in full.
 local shortenings = {
@@ -86,7 +86,7 @@ local function texts_of(self)
   return texts
 end
 
--- ------------------------------------------------------------ printing
+-- ------------ printing
 
 -- The remark behind the row of a cell.
 local function mark_of(self, row)
@@ -144,7 +144,7 @@ function Table:notes()
   return list
 end
 
--- ------------------------------------------------------------ saving
+-- ------------ saving
 
 --- table:save("t.csv"): saves the table as CSV, complete or not at all. Columns: the options, mean
 --- and standard error of the score, the score of each fold, the number of fits that did not
@@ -172,7 +172,7 @@ function Table:save(path)
   csv_text.write(path, lines)
 end
 
--- ------------------------------------------------------------ the edge of the grid
+-- ------------ the edge of the grid
 
 -- The numbers that were tried for the option `name`, ascending, and a table from each to its best
 -- mean. Only rows count that have the same stages and texts as the best row.

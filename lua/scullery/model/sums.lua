@@ -79,7 +79,7 @@ function Sums:__tostring()
     core.sums_info(self.handle).features, f.targets, f.targets == 1 and "" or "s"))
 end
 
--- ------------------------------------------------------------ checks
+-- ------------ checks
 
 -- Whether a solver needs the rows themselves, and not only sums over them.
 local function needs_rows(solver)
@@ -119,7 +119,7 @@ local function check_recipe(p, title)
   sums.check_solver(p.solver, title)
 end
 
--- ------------------------------------------------------------ summing and solving
+-- ------------ summing and solving
 
 --- sums.of_source(p, source, given, prepared, o): the engine's exact sums over rows o.first to
 --- o.last (by default all) of a source, with prepared stages and map. given: the options of the
@@ -166,7 +166,7 @@ local function unsolved(p, ds, prepared, targets)
     form = ds.form, encoder = ds.encoder })
 end
 
--- ------------------------------------------------------------ p:sums and p:fit
+-- ------------ p:sums and p:fit
 
 -- The rule of an option { a, b } of whole numbers with 1 <= a <= b.
 local function pair(takes)
@@ -262,7 +262,7 @@ function sums.fit(self, ds, o)
   return self
 end
 
--- ------------------------------------------------------------ solving
+-- ------------ solving
 
 --- sums.store(p, s, fit, solver): makes the solution of the sums the pipeline's model. Training
 --- rows and calibration are dropped, because they may not be those of the sums.
@@ -300,7 +300,7 @@ function sums.exact(p)
   return core.map_exact(f.map)
 end
 
--- ------------------------------------------------------------ saving
+-- ------------ saving
 
 --- sums.encode(s, arrays): the description of the sums for a file; their matrices are added to
 --- arrays.

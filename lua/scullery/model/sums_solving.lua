@@ -15,7 +15,7 @@ local solving, Sums = {}, sums.class
 
 local LAMBDAS = { 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1 } -- where none are given
 
--- ------------------------------------------------------------ values of the regularisation
+-- ------------ values of the regularisation
 
 -- The name of the solver's option of regularisation; raises an error for a solver without one.
 local function role_of(solver)
@@ -64,7 +64,7 @@ local function path(model, handle, rows, solver, values)
   return list
 end
 
--- ------------------------------------------------------------ s:solve
+-- ------------ s:solve
 
 local solve_rules = options.declare("sums:solve", { lambda = {
   test = function(v)
@@ -88,7 +88,7 @@ end
 --- solver that needs the rows, and if a value of lambda is neither given nor in the recipe.
 function Sums:solve(given) return options.guard("sums:solve", 1, solve, self, given) end
 
--- ------------------------------------------------------------ s:search
+-- ------------ s:search
 
 
 -- A row { folds, mean, stderr, unconverged } of the table for each value: each fold is judged by

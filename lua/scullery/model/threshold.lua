@@ -39,7 +39,7 @@ function threshold.apply(f, scores, value)
   return out
 end
 
--- ---------------------------------------------------------------- choosing
+-- ------------ choosing
 
 local Chosen = objects.class("threshold", { fields = "threshold by value rate cost rows" })
 

@@ -16,7 +16,7 @@ local trials = {}
 -- features of the rows that judge again, which costs as much as a value or two.
 local STEP, MOST_ROUNDS = 10, 2
 
--- ---------------------------------------------------------------- what is to be chosen
+-- ------------ what is to be chosen
 
 -- The part of the features whose width is to be chosen ("p" or "phi"), and the name of the option;
 -- nil if there is none. With a K there are two widths that depend on each other: both keep their
@@ -102,7 +102,7 @@ function trials.rough(solver)
   return component.with_settled(solver, name, math.max(value, math.min(100 * value, 1e-3)))
 end
 
--- ---------------------------------------------------------------- judgements
+-- ------------ judgements
 
 --- trials.part_without(p, few, ids, f, known): the rows of the sample without fold f, their source,
 --- and the row stages fitted to them, which `known` stores.

@@ -21,7 +21,7 @@ local TITLE = "pipeline:update"
 local rules = options.declare(TITLE, { again = { type = "boolean", default = false },
   every = { type = "integer", low = 1 }, window = window.rule })
 
--- ------------------------------------------------------------ a learner
+-- ------------ a learner
 
 local Learner = {}
 Learner.__index = Learner
@@ -142,7 +142,7 @@ function Learner:learn_next(ds, source)
   return row, known
 end
 
--- ------------------------------------------------------------ data sets
+-- ------------ data sets
 
 -- Rows `first` to `last` of a data set, in memory. Rows of a stream are read in their order.
 local function rows_of(ds, first, last)

@@ -8,7 +8,7 @@ local core = require "scullery.core"
 
 local window = {}
 
--- ------------------------------------------------------------ the option
+-- ------------ the option
 
 local DAYS = { s = 1 / 86400, min = 1 / 1440, h = 1 / 24, d = 1, w = 7 } -- of units of durations
 
@@ -47,7 +47,7 @@ window.rule = { test = function(value) return read(value) ~= nil end,
 --- window.text(value): the option in words.
 function window.text(value) return read(value).text end
 
--- ------------------------------------------------------------ times
+-- ------------ times
 
 -- The first row of a list of times (n x 1) that is earlier than the row before it, where `before`
 -- comes before the first row (nil: nothing); nil if there is none.
@@ -72,7 +72,7 @@ local function check_times(spec, ds)
   end
 end
 
--- ------------------------------------------------------------ the rows
+-- ------------ the rows
 
 local Window = {}
 Window.__index = Window

@@ -31,7 +31,7 @@ local function table_of(rows, sides, has_heading)
   return table.concat(parts, "\n")
 end
 
--- ---------------------------------------------------------------- tables in texts
+-- ------------ tables in texts
 
 --- html.with_tables(f, ...): the text f(...), and the tables that were made for it.
 function html.with_tables(f, ...)
@@ -99,7 +99,7 @@ function html.of_text(text, tables)
   return any and table.concat(parts, "\n") or nil
 end
 
--- ---------------------------------------------------------------- matrices and data sets
+-- ------------ matrices and data sets
 
 -- Appends the first numbers of a row of X to cells, and "..." for the rest.
 local function add_numbers(cells, X, i)

@@ -23,7 +23,7 @@ local function exists(path)
   return file ~= nil
 end
 
--- ---------------------------------------------------------------- what is there
+-- ------------ what is there
 
 -- Build tree: <dir>/scullery and <dir>/share; installed: <dir>/bin/scullery and <dir>/share.
 local function wrapper_of(binary)
@@ -52,7 +52,7 @@ local function find_python(asked)
     --python PATH names another Python)", any)
 end
 
--- ---------------------------------------------------------------- where it goes
+-- ------------ where it goes
 
 -- Jupyter's folder of the user's kernels, or that of a prefix.
 local function kernels_folder(given)

@@ -63,7 +63,7 @@ function coefficients.of_columns(f, sizes)
   return names, sums
 end
 
--- ------------------------------------------------------------ drawing
+-- ------------ drawing
 
 -- The indices of the sizes in descending order.
 local function ranking(sizes)

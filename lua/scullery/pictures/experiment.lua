@@ -22,7 +22,7 @@ local function drawn(draw, given)
   if not tostring(figure):find("no point can be drawn", 1, true) then error(figure, 0) end
 end
 
--- ---------------------------------------------------------------- lines
+-- ------------ lines
 
 -- The groups of a list that have the result of this name.
 local function with_result(groups_of_set, result)
@@ -153,7 +153,7 @@ local function line(set, about, option, result)
   return figure and figures.noted(figure, notes)
 end
 
--- ---------------------------------------------------------------- bars
+-- ------------ bars
 
 -- The options of bars: of those that differ, the one whose values have names at the axis, and the
 -- others, whose combinations have colours; nil if there are too many colours.
@@ -211,7 +211,7 @@ local function bars(set, about, result)
     legend_title = legend_title(others), x_label = option.name, width = WIDTH })
 end
 
--- ---------------------------------------------------------------- panels
+-- ------------ panels
 
 -- Gives layers with the same label the same colour in all panels.
 local function colour_alike(list)
@@ -259,7 +259,7 @@ local function results_of(grouped)
   return list
 end
 
--- ---------------------------------------------------------------- all
+-- ------------ all
 
 --- experiment.figures(grouped): the pictures of an experiment as a list of { figure, result =,
 --- option = their names }; option is nil for bars. grouped: the result of groups.of.

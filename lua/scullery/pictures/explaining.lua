@@ -20,7 +20,7 @@ local size_rules = { title = { type = "string" }, width = { type = "integer" },
 options.declare("importance:plot", size_rules)
 options.declare("dependence:plot", size_rules)
 
--- ---------------------------------------------------------------- importance
+-- ------------ importance
 
 --- explaining.importance(list[, given]): see Importance:plot.
 function explaining.importance(list, given)
@@ -47,7 +47,7 @@ function explaining.importance(list, given)
     y_label = "loss of " .. list.metric }, notes)
 end
 
--- ---------------------------------------------------------------- dependence
+-- ------------ dependence
 
 -- A figure of a dependence on a column of numbers: the mean, over faint lines of single rows. All
 -- have one colour, and only one of the faint lines is in the legend.
@@ -81,7 +81,7 @@ function explaining.dependence(d, given)
   return figures.noted(plot.bars(shared), notes)
 end
 
--- ---------------------------------------------------------------- for p:plot and p:report
+-- ------------ for p:plot and p:report
 
 -- The names of the BY_DEFAULT most important columns, estimated on a sample of rows.
 local function most_important(p, data, o)

@@ -29,7 +29,7 @@ local rules = {
 }
 options.declare("plot.learning_curve", rules)
 
--- ------------------------------------------------------------ subsets of rows
+-- ------------ subsets of rows
 
 -- A random order of the rows in which each prefix has the classes in proportion, up to rounding. A
 -- row is placed by its number among the rows of its class, divided by the size of the class.
@@ -83,7 +83,7 @@ local function check_sizes(given, most, classes)
   return list
 end
 
--- ------------------------------------------------------------ the table
+-- ------------ the table
 
 local Table = objects.class("learning curve", { example = "curve", list = true,
   fields = "score folds seed" })
@@ -131,7 +131,7 @@ local function measure(o, criterion, folds, sizes)
   return rows
 end
 
--- ------------------------------------------------------------ the picture
+-- ------------ the picture
 
 -- The figure of the table.
 local function draw(o, rows)

@@ -13,7 +13,7 @@ local probabilities = require "scullery.model.probabilities"
 
 local model = {}
 
--- ------------------------------------------------------------ predictions and truth
+-- ------------ predictions and truth
 
 -- For each row the index of its true class, nil if the model does not know the label; and the
 -- number of rows with unknown labels.
@@ -67,7 +67,7 @@ function model.judged(p, data)
   return about
 end
 
--- ------------------------------------------------------------ the kinds of pictures
+-- ------------ the kinds of pictures
 
 -- A function of a model: true if it is of this task, otherwise nil and the reason why the picture
 -- does not apply.
@@ -173,7 +173,7 @@ local function wanted_kinds(p, what)
   return list
 end
 
--- ------------------------------------------------------------ together
+-- ------------ together
 
 local function is_names(value)
   if type(value) ~= "table" or getmetatable(value) then return type(value) == "string" end

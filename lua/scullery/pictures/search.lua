@@ -14,7 +14,7 @@ local search = {}
 
 local MOST_LINES, MOST_BARS, MOST_NUMBERS = 6, 30, 120
 
--- ------------------------------------------------------------ options and their values
+-- ------------ options and their values
 
 -- A searched option as { name, values = in the order in which they are drawn (numbers ascending),
 -- texts = of the values, place = { [key] = index of the value }, numeric, rows = the number of
@@ -118,7 +118,7 @@ local function most_telling(cells, all)
   return { list[1].one, list[2] and list[2].one }
 end
 
--- ------------------------------------------------------------ notes
+-- ------------ notes
 
 -- The names of the options with several values that are not drawn.
 local function others(all, chosen)
@@ -171,7 +171,7 @@ local function notes_of(cells, all, chosen, bars)
   return list
 end
 
--- ------------------------------------------------------------ drawing
+-- ------------ drawing
 
 -- The score of a row; NaN, which is drawn as a gap, if it is infinite.
 local function mean_of(row)

@@ -45,7 +45,7 @@ end
 --- figure.is(value): true if the value is a figure.
 function figure.is(value) return getmetatable(value) == Figure end
 
--- ---------------------------------------------------------------- its data
+-- ------------ its data
 
 --- fig:data("f.csv"): saves the data behind the picture, one row for each point, with the columns
 --- panel, series, x and y, and if they are used low and high (ends of bands and whiskers), width
@@ -59,7 +59,7 @@ function Figure:data(path)
   core.write_text(path, require("scullery.plot.csv").of(self))
 end
 
--- ---------------------------------------------------------------- drawing
+-- ------------ drawing
 
 local text_rules = { width = { type = "integer", low = 10, high = 1000 },
   height = { type = "integer", low = 5, high = 1000 },

@@ -66,7 +66,7 @@ local function rows_of(lists)
   return rows
 end
 
--- ---------------------------------------------------------------- each kind
+-- ------------ each kind
 
 -- The ends of bands and whiskers; on a log axis at least the low end of the axis.
 local function ends(made, list)
@@ -282,7 +282,7 @@ local function add_cells(made, layer, size)
   if font then add_numbers(made, layer, font * size.point) end
 end
 
--- ---------------------------------------------------------------- entries of a legend
+-- ------------ entries of a legend
 
 -- By kind of layer: the style of its entry in a legend without a plot.
 local samples = {

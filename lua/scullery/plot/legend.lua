@@ -44,7 +44,7 @@ local function title_of(panel)
     legend.LABEL_MOST)))
 end
 
--- ---------------------------------------------------------------- a free corner
+-- ------------ a free corner
 
 -- The place of a value on an axis, 0 at axis.low and 1 at axis.high.
 local function share(axis, value)
@@ -121,7 +121,7 @@ local function free_corner(panel, size, count, width)
   for i, corner in ipairs(CORNERS) do if free[i] then return corner[1] end end
 end
 
--- ---------------------------------------------------------------- a panel's legend
+-- ------------ a panel's legend
 
 -- A legend on the right: gnuplot's command, and the width that it takes in pixels; nil if that is
 -- too much.
@@ -156,7 +156,7 @@ function legend.of(panel, size)
   return "unset key", nil, 0, ("there is no room for the legend of %d entries"):format(count)
 end
 
--- ---------------------------------------------------------------- of several panels
+-- ------------ of several panels
 
 -- Equal for two entries that look the same.
 local function entry_key(layer) return ("%s %s"):format(layer.kind, layer.colour or "") end

@@ -62,7 +62,7 @@ panel.lines = { x_log = { type = "boolean", default = false },
   y_log = { type = "boolean", default = false }, equal = { type = "boolean", default = false },
   rules = { type = "table", takes = "a list of { y = 0.5 }, { x = 3 } or { diagonal = true }" } }
 
--- ---------------------------------------------------------------- values that cannot be drawn
+-- ------------ values that cannot be drawn
 
 -- "1 value is ...", "3 values are ...".
 local function counted(count, one, many)
@@ -126,7 +126,7 @@ local function notes_of(faults)
   return notes
 end
 
--- ---------------------------------------------------------------- limits
+-- ------------ limits
 
 -- An empty range, which take() extends.
 local function limits() return { low = math.huge, high = -math.huge } end
@@ -207,7 +207,7 @@ local function end_at_axis(layer, axis)
   end
 end
 
--- ---------------------------------------------------------------- rules
+-- ------------ rules
 
 local one_rule = { x = { type = "number" }, y = { type = "number" },
   diagonal = { type = "boolean" }, label = { type = "string" } }
@@ -253,7 +253,7 @@ local function rule_layer(o, x, y)
   return low < high and layer or nil
 end
 
--- ---------------------------------------------------------------- a panel
+-- ------------ a panel
 
 -- The label, with the unit, and the scale of axis `name` from the options.
 local function axis_of(o, name)

@@ -45,7 +45,7 @@ local function wrapped(s, room, character)
   return #lines > 0 and table.concat(lines, '."\\n".') or '""'
 end
 
--- ---------------------------------------------------------------- axes
+-- ------------ axes
 
 -- The columns of the longest name, at most NAME_MOST.
 local function longest(names)
@@ -107,7 +107,7 @@ local function add_axis(lines, axis, name, room)
   return turned
 end
 
--- ---------------------------------------------------------------- a panel
+-- ------------ a panel
 
 local style = [[
 reset
@@ -173,7 +173,7 @@ local function panel_lines(panel, size)
   return table.concat(lines, "\n")
 end
 
--- ---------------------------------------------------------------- several panels
+-- ------------ several panels
 
 -- The commands of the legend that all panels share, which takes the lowest `height` pixels of the
 -- figure.

@@ -9,7 +9,7 @@ local about = {}
 
 local PATIENCE = 20 -- seconds that opening a file may take
 
--- ---------------------------------------------------------------- in the child
+-- ------------ in the child
 
 -- A value that JSON can represent: NaN, infinities and texts that are not UTF-8 become plain texts.
 local function plain(value)
@@ -48,7 +48,7 @@ local function in_child(what, f)
   return nil, ("opening the file of '%s' %s"):format(what, message)
 end
 
--- ---------------------------------------------------------------- what can be asked
+-- ------------ what can be asked
 
 --- about.file(path): a list of the components in a file, each with kind, name, ..., facts, text;
 --- nil and a sentence if the file cannot be loaded.
@@ -73,7 +73,7 @@ function about.probe(kind, name)
     or ("opening the file of '%s' %s"):format(name, message)
 end
 
--- ---------------------------------------------------------------- as a text
+-- ------------ as a text
 
 -- Abilities by their ids, without "scullery." and "/1".
 local words = {

@@ -30,7 +30,7 @@ local rules = options.declare("plugin.compile", {
   compiler = { type = "string" },
 })
 
--- ---------------------------------------------------------------- the cache
+-- ------------ the cache
 
 local function is_full(path) return path ~= nil and path:sub(1, 1) == "/" end
 
@@ -54,7 +54,7 @@ local function cache()
   return folder
 end
 
--- ---------------------------------------------------------------- the compiler
+-- ------------ the compiler
 
 -- The compilation job: source, language and flags.
 local function job_of(o)
@@ -159,7 +159,7 @@ local function make(job, folder, path)
   end
 end
 
--- ---------------------------------------------------------------- sanitizers
+-- ------------ sanitizers
 
 local needed = { address = "__asan_init", thread = "__tsan_init", leak = "__lsan_init" }
 
@@ -174,7 +174,7 @@ local function check_runtime(job, sanitize)
   end
 end
 
--- ---------------------------------------------------------------- loading
+-- ------------ loading
 
 -- Opens an object in a child process before this process does. Returns nil, or a sentence if it
 -- cannot be opened or is not the requested component.

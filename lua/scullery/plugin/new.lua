@@ -40,7 +40,7 @@ local languages = {
   cpp = { called = "C++", language = "CXX", ending = "cpp", compiler = "c++ -std=c++20" },
 }
 
--- ---------------------------------------------------------------- names
+-- ------------ names
 
 -- The host's rule for names.
 local function is_name(text)
@@ -77,7 +77,7 @@ local function check_free(kind, name)
   end
 end
 
--- ---------------------------------------------------------------- files
+-- ------------ files
 
 local templates = (debug.getinfo(1, "S").source:match "^@(.*)plugin/new%.lua$" or "./")
   .. "templates/"
@@ -145,7 +145,7 @@ function new.make(given)
   return folder, files
 end
 
--- ---------------------------------------------------------------- the command
+-- ------------ the command
 
 --- new.arguments(parser): adds the arguments of `scullery plugin new` to an argparse parser.
 function new.arguments(parser)

@@ -32,7 +32,7 @@ local function is_link(path)
   return real and core.real_path(path) ~= real .. path:sub(#folder + 1)
 end
 
--- ---------------------------------------------------------------- install
+-- ------------ install
 
 -- Runs the checker; raises an error if the file failed and `force` is not given.
 local function check(path, given)
@@ -115,7 +115,7 @@ function place.install(given)
   put(targets, list, bytes)
 end
 
--- ---------------------------------------------------------------- uninstall
+-- ------------ uninstall
 
 -- The user's plugins: a list of { kind, name, path }.
 local function installed()

@@ -9,7 +9,7 @@ local values = require "scullery.prompt.completion_values"
 
 local completion = {}
 
--- ---------------------------------------------------------------- values
+-- ------------ values
 
 --- completion.follow(path, environment): the value at the end of a path such as { "sc", "sampler"
 --- }, or nil; it does not call metamethods of scripts.
@@ -22,7 +22,7 @@ function completion.follow(path, environment)
   return value
 end
 
--- ---------------------------------------------------------------- where the cursor is
+-- ------------ where the cursor is
 
 -- The path of names that ends at token `last`, and where it begins; nil if it follows something
 -- else, such as a call.
@@ -70,7 +70,7 @@ local function call_at(code, last)
   return path_before(code, open - 1), place
 end
 
--- ---------------------------------------------------------------- options
+-- ------------ options
 
 -- The titles under which the options of a call may be declared: for a method that of its object, or
 -- of any class that has the method if the object is unknown.
@@ -163,7 +163,7 @@ local function words_of(row)
   return list
 end
 
--- ---------------------------------------------------------------- texts in quotes
+-- ------------ texts in quotes
 
 local function data_sets()
   local list = {}
@@ -258,7 +258,7 @@ local function quoted_candidates(code, last, quote, typed, environment)
   end
 end
 
--- ---------------------------------------------------------------- names
+-- ------------ names
 
 -- The names of the environment and Lua's keywords.
 local function name_candidates(environment)
@@ -300,7 +300,7 @@ local function unquoted_candidates(code, last, environment)
   return option_candidates(code, last, environment) or name_candidates(environment)
 end
 
--- ---------------------------------------------------------------- the whole
+-- ------------ the whole
 
 -- The candidates that begin with the typed text, sorted, each once. Names with a leading "_" are
 -- offered only after a typed "_".
@@ -369,7 +369,7 @@ function completion.at(text, environment)
   return place, list
 end
 
--- ---------------------------------------------------------------- on a terminal
+-- ------------ on a terminal
 
 local function common_prefix(list)
   local prefix = list[1].name

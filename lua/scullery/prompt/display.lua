@@ -16,7 +16,7 @@ local function columns_of(text)
   return utf8.len(text) or #text
 end
 
--- ---------------------------------------------------------------- plain values
+-- ------------ plain values
 
 local escapes = { ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\\"] = "\\\\", ['"'] = '\\"' }
 
@@ -41,7 +41,7 @@ local function number_text(value)
   return tostring(value)
 end
 
--- ---------------------------------------------------------------- functions
+-- ------------ functions
 
 -- The names of functions of Lua's standard libraries.
 local library_names = {}
@@ -73,7 +73,7 @@ local function function_text(f)
     info.linedefined)
 end
 
--- ---------------------------------------------------------------- objects
+-- ------------ objects
 
 local function field_of(meta, name)
   local ok, value = pcall(function() return type(meta) == "table" and rawget(meta, name) end)
@@ -109,7 +109,7 @@ local function userdata_text(value, state)
   return first_line(without_address(text), state)
 end
 
--- ---------------------------------------------------------------- tables
+-- ------------ tables
 
 local order = { number = 1, string = 2, boolean = 3 }
 
@@ -237,7 +237,7 @@ function show(value, state)
   return tostring(value)
 end
 
--- ---------------------------------------------------------------- texts
+-- ------------ texts
 
 -- The first MOST_LINES lines, and the number of the rest.
 local function cut(text)

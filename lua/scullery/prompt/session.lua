@@ -13,7 +13,7 @@ local session = {}
 local Session = { __name = "session" }
 Session.__index = Session
 
--- ---------------------------------------------------------------- kinds of texts
+-- ------------ kinds of texts
 
 -- `:word argument`; a single colon gives the word "". Two colons begin a label.
 local function command_of(text)
@@ -41,7 +41,7 @@ local function is_farewell(self, text)
   return (word == "exit" or word == "quit") and rawget(self.environment, word) == nil
 end
 
--- ---------------------------------------------------------------- running
+-- ------------ running
 
 -- The message of an error value of any type.
 local function plain_message(raised)
@@ -194,7 +194,7 @@ function Session:protected(f, ...) -- luacheck: no self
   return protected(f, ...)
 end
 
--- ---------------------------------------------------------------- at the prompt
+-- ------------ at the prompt
 
 -- The message of an error in lines of at most `columns` - 1 columns, and its traceback as it is.
 local function wrapped(message, columns)

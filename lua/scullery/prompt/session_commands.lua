@@ -52,7 +52,7 @@ function commands.run(session, name, argument)
   return one.run(session, argument)
 end
 
--- ---------------------------------------------------------------- times
+-- ------------ times
 
 local function now() return require("scullery.core").now() end
 
@@ -127,7 +127,7 @@ command("bench", "EXPR", "run it again and again: median and spread of its secon
     return nothing()
   end)
 
--- ---------------------------------------------------------------- files
+-- ------------ files
 
 command("load", "FILE", "run a file of Lua", function(self, path)
   local chunk, message = loadfile(path, "t", self.environment)
@@ -149,7 +149,7 @@ command("save", "FILE", "write the session as a script that does the same again"
     return nothing()
   end)
 
--- ---------------------------------------------------------------- names, help, the end
+-- ------------ names, help, the end
 
 command("who", nil, "your variables: type, shape, memory", function(self)
   say(require("scullery.prompt.session_names").text(self))

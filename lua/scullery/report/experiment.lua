@@ -14,7 +14,7 @@ local report = {}
 -- fact.
 local MOST_ROWS, MOST_FIGURES, MOST_MESSAGE, MOST_TEXTS = 500, 24, 2000, 10
 
--- ---------------------------------------------------------------- numbers as texts
+-- ------------ numbers as texts
 
 -- A time as a text, in the unit that leaves three digits or fewer.
 local function duration(seconds)
@@ -30,7 +30,7 @@ local function bytes(count)
   return count < 1e9 and ("%.0f MB"):format(count / 1e6) or ("%.2f GB"):format(count / 1e9)
 end
 
--- ---------------------------------------------------------------- results
+-- ------------ results
 
 -- A column is { its head, true if its texts are aligned as numbers, a function from an item to its
 -- cell, the result whose best group is marked or nil }; the items of a table are groups or rows,
@@ -126,7 +126,7 @@ local function add_results(page, grouped)
   end
 end
 
--- ---------------------------------------------------------------- paired differences
+-- ------------ paired differences
 
 -- The differences of a result from that of the best group of a set: a list of { cell, difference },
 -- and the best group; nil if no group shares seeds with it.
@@ -182,7 +182,7 @@ local function add_differences(page, grouped)
   end
 end
 
--- ---------------------------------------------------------------- pictures, failures
+-- ------------ pictures, failures
 
 local function add_pictures(page, grouped)
   local list = pictures.figures(grouped)
@@ -220,7 +220,7 @@ local function add_failures(page, failed, grouped)
   }, failed)
 end
 
--- ---------------------------------------------------------------- every cell
+-- ------------ every cell
 
 local function add_cells(page, rows, grouped)
   page:heading("Every cell")
@@ -246,7 +246,7 @@ local function add_cells(page, rows, grouped)
   add_table(page, columns, rows)
 end
 
--- ---------------------------------------------------------------- how it was made
+-- ------------ how it was made
 
 -- The different values of a fact among the rows, in alphabetical order, as one text; nil if no row
 -- has it. what: a field of row.about, or a function from row.about to a text.
@@ -346,7 +346,7 @@ local function add_origin(page, experiment, grouped)
     { "results", experiment.folder and experiment.folder .. "/results.jsonl" } }
 end
 
--- ---------------------------------------------------------------- the whole
+-- ------------ the whole
 
 -- "Experiment: 12 cells done, 1 failed, 3 still to run; 2.5 s in all."
 local function subtitle(experiment, failed)

@@ -40,7 +40,7 @@ figure svg { max-width: 100%; height: auto; }
 }
 ]]
 
--- ---------------------------------------------------------------- texts
+-- ------------ texts
 
 local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;",
   ["'"] = "&#39;" }
@@ -64,7 +64,7 @@ local function shown(value)
   return tostring(value)
 end
 
--- ---------------------------------------------------------------- pages
+-- ------------ pages
 
 local Page = objects.class("report page", { example = "page",
   fields = "title subtitle parts sections figures" })
@@ -169,7 +169,7 @@ function Page:facts(pairs_of)
   add(self, "%s", table.concat(lines, "\n"))
 end
 
--- ---------------------------------------------------------------- pictures
+-- ------------ pictures
 
 -- The <svg> element of a picture, without the XML declaration; nil if there is none. Its ids, and
 -- the references to them, get the prefix, because ids must be unique on a page.
@@ -210,7 +210,7 @@ function Page:figure(figure, caption)
     caption) or "")
 end
 
--- ---------------------------------------------------------------- the whole
+-- ------------ the whole
 
 -- Links to the sections, for pages with three or more.
 local function contents(self)

@@ -11,7 +11,7 @@ local intervals = {}
 -- The 97.5 % quantile of Student's t with jackknife.groups - 1 degrees of freedom.
 local QUANTILE = 2.093
 
--- ---------------------------------------------------------------- the measures
+-- ------------ the measures
 
 -- The rows whose label the model knows: { n, scores, targets, said and truth = lists of predicted
 -- and true labels, probabilities = nil if the model has none, classes }; nil if there are no such

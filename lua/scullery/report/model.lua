@@ -20,7 +20,7 @@ local report = {}
 local MOST_COLUMNS, MOST_NAMED = 200, 20
 local EXPLAINED_ROWS, MOST_EXPLAINED = 500, 60 -- rows and columns for importance and dependence
 
--- ---------------------------------------------------------------- what it is
+-- ------------ what it is
 
 -- "classification of 2 classes: no, yes".
 local function task_text(f)
@@ -71,7 +71,7 @@ local function summary(page, p)
   page:code(table.concat(lines, "\n"))
 end
 
--- ---------------------------------------------------------------- the columns
+-- ------------ the columns
 
 -- "3: red, green, blue", the categories of a column.
 local function levels_text(column)
@@ -122,7 +122,7 @@ local function schema_of(page, f)
     caption = more > 0 and ("%d more columns are not listed"):format(more) or nil }
 end
 
--- ---------------------------------------------------------------- how good it is
+-- ------------ how good it is
 
 -- The measures on some rows, about: the result of pictures.model.judged.
 local function accuracy_on(page, about, with_classes)
@@ -181,7 +181,7 @@ local function accuracy(page, p, judged)
   end
 end
 
--- ---------------------------------------------------------------- what the columns do
+-- ------------ what the columns do
 
 -- The section about the columns: their importance as a table and a picture, and pictures of the
 -- dependence on the `count` most important ones; none for 0, or if the rows are not in memory.
@@ -215,7 +215,7 @@ local function columns(page, p, ds, count)
   end)
 end
 
--- ---------------------------------------------------------------- how it was chosen
+-- ------------ how it was chosen
 
 -- The section about the search, if one chose the model.
 local function search(page, p)
@@ -241,7 +241,7 @@ local function search(page, p)
   end
 end
 
--- ---------------------------------------------------------------- features and coefficients
+-- ------------ features and coefficients
 
 -- A sentence about features with a kernel between parameters.
 local function weighting_text(f)
@@ -287,7 +287,7 @@ local function coefficients(page, p)
   add_figure(page, side_by_side, { "coefficients" }, { model = p.fitted, pipeline = p })
 end
 
--- ---------------------------------------------------------------- how to make it again
+-- ------------ how to make it again
 
 -- A script that fits the model again, and the facts by which a reader can compare the two.
 local function reproduction(page, p)
@@ -310,7 +310,7 @@ local function reproduction(page, p)
     threads.")
 end
 
--- ---------------------------------------------------------------- the page
+-- ------------ the page
 
 local rules = { data = { test = dataset.is, takes = "a data set" }, title = { type = "string" },
   columns = { type = "integer", low = 0, high = 9, default = 4 } }

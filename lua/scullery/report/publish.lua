@@ -22,7 +22,7 @@ local text_table = require "scullery.base.text_table"
 
 local publish = {}
 
--- ---------------------------------------------------------------- tables
+-- ------------ tables
 
 -- Whether a value is a table of the script's own, { columns =, rows = }.
 local function is_plain(value)
@@ -143,7 +143,7 @@ local function csv_of(one)
   return lines
 end
 
--- ---------------------------------------------------------------- Markdown
+-- ------------ Markdown
 
 -- A cell of a Markdown table on one line. "|" is escaped, because it would end the cell, and "<"
 -- before a letter, because it would begin a tag.
@@ -204,7 +204,7 @@ local function markdown_section(about)
   return table.concat(parts, "\n\n") .. "\n"
 end
 
--- ---------------------------------------------------------------- the page
+-- ------------ the page
 
 -- A paragraph of the script's comment; its lines that begin with "- " or "* " become a list.
 local function add_paragraph(page, paragraph)
@@ -238,7 +238,7 @@ local function add_front(page, about)
   for _, fig in ipairs(about.figures) do page:figure(fig) end
 end
 
--- ---------------------------------------------------------------- files
+-- ------------ files
 
 -- The path of file number k: STEM.ENDING, STEM_2.ENDING, ...
 local function numbered(stem, k, ending)

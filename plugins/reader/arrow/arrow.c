@@ -166,7 +166,7 @@ static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- an example */
+/* ------------ an example */
 
 /* A stream of the columns a (numbers, one missing) and b (texts by a dictionary), in two
  * batches. */

@@ -8,7 +8,7 @@
 
 #include "shared/compression.h"
 
-/* ---------------------------------------------------------------- FlatBuffers */
+/* ------------ FlatBuffers */
 
 /* A place is an offset in the bytes; 0: absent, or outside of them. */
 typedef struct flat {
@@ -27,7 +27,7 @@ size_t flat_follow(const flat *f, size_t at);
  * each of `width` bytes. */
 size_t flat_list(const flat *f, size_t at, size_t width, size_t *count);
 
-/* ---------------------------------------------------------------- messages.c */
+/* ------------ messages.c */
 
 typedef enum arrow_meaning {
   AS_NOTHING = 0,
@@ -91,7 +91,7 @@ static inline const arrow_message *arrow_message_at(const arrow_contents *c, siz
 scl_status arrow_read_contents(const scl_reading *file, arrow_contents *out, scl_error *error);
 void arrow_release_contents(const scl_host *host, arrow_contents *contents);
 
-/* ---------------------------------------------------------------- batches.c */
+/* ------------ batches.c */
 
 enum { BLOCK_ROWS = 4096, MOST_BUFFERS = 3 };
 

@@ -3,7 +3,7 @@
 #include "arrow.h"
 #include "shared/stored_numbers.h"
 
-/* ---------------------------------------------------------------- buffers */
+/* ------------ buffers */
 
 /* A record batch: its table, and the lists in it. */
 typedef struct batch {
@@ -127,7 +127,7 @@ static void release_array(const scl_host *host, arrow_array *a) {
   host->release(a->ends);
 }
 
-/* ---------------------------------------------------------------- values */
+/* ------------ values */
 
 static bool bit(const void *bytes, uint64_t i) {
   return ((const uint8_t *)bytes)[i >> 3] >> (i & 7) & 1;
@@ -224,7 +224,7 @@ static scl_status grow(const scl_host *host, arrow_meaning meaning, scl_room *in
   return scl_room_grow(host, is_whole(meaning) ? integers : numbers, count * sizeof(double), error);
 }
 
-/* ---------------------------------------------------------------- dictionaries */
+/* ------------ dictionaries */
 
 /* The values of an array behind those of the dictionary; the bytes of texts are copied. */
 static scl_status add_values(arrow_reading *r, const arrow_array *a, scl_error *error) {
@@ -301,7 +301,7 @@ static scl_status load_dictionary(arrow_reading *r, size_t message, scl_error *e
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- columns */
+/* ------------ columns */
 
 scl_status arrow_load(arrow_reading *r, size_t message, scl_error *error) {
   const arrow_column *c = &r->contents->columns[r->column];

@@ -4,7 +4,7 @@
 
 enum { MOST_HEAD = 1 << 28, MOST_FIELDS = 1 << 20, MOST_DEPTH = 32 };
 
-/* ---------------------------------------------------------------- FlatBuffers */
+/* ------------ FlatBuffers */
 
 int64_t flat_number(const flat *f, size_t at, size_t width, int64_t otherwise) {
   if (at == 0 || at > f->size || width > f->size - at) return otherwise;
@@ -50,7 +50,7 @@ size_t flat_list(const flat *f, size_t at, size_t width, size_t *count) {
   return list + 4;
 }
 
-/* ---------------------------------------------------------------- fields */
+/* ------------ fields */
 
 enum {
   TYPE_NULL = 1,
@@ -110,7 +110,7 @@ static const char *why_not(int64_t kind) {
 /* A type that is read, from its table in Schema.fbs, whose members that are absent have the values
  * given here; NULL, or why it is not read. */
 static const char *describe(const flat *f, int64_t kind, size_t table, arrow_type *type) {
-#define MEMBER(index, width, otherwise)                                                            \
+#define MEMBER(index, width, otherwise) \
   flat_number(f, flat_member(f, table, index), width, otherwise)
   *type = (arrow_type){.is_signed = true, .per_second = 1};
   switch (kind) {
@@ -254,7 +254,7 @@ static scl_status take_schema(const scl_reading *file, const flat *f, size_t sch
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- messages */
+/* ------------ messages */
 
 static scl_status add_message(const scl_reading *file, const flat *f, arrow_message m,
                               arrow_contents *out, scl_error *error) {

@@ -16,7 +16,7 @@ static size_t width_of(const parquet_column *c) {
   return c->physical == PHYSICAL_FIXED ? c->width : widths[c->physical];
 }
 
-/* ---------------------------------------------------------------- plain values */
+/* ------------ plain values */
 
 static uint32_t load_32(const uint8_t *from) {
   uint32_t value;
@@ -85,7 +85,7 @@ static bool read_plain(const parquet_column *c, parquet_values *v, void *to, siz
   return true;
 }
 
-/* ---------------------------------------------------------------- other encodings */
+/* ------------ other encodings */
 
 /* Bytes for `more` of `made`, at p->used; what was made keeps its place. */
 static scl_status make_room(pages *p, size_t more, scl_error *error) {
@@ -223,7 +223,7 @@ static scl_status read_stored(pages *p, pages_array array, void *to, size_t coun
   }
 }
 
-/* ---------------------------------------------------------------- what values mean */
+/* ------------ what values mean */
 
 /* A number in two's complement, the most significant byte first, over a power of ten. */
 static double decimal_of(scl_cell_text text, int scale) {

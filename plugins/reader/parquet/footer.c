@@ -6,7 +6,7 @@
 
 enum { MOST_FOOTER = 1 << 28, TAIL = 8 };
 
-/* ---------------------------------------------------------------- elements of the schema */
+/* ------------ elements of the schema */
 
 typedef struct element {
   scl_cell_text name;
@@ -223,7 +223,7 @@ static scl_status read_schema(const scl_reading *file, thrift *t, int type, parq
   return status;
 }
 
-/* ---------------------------------------------------------------- row groups */
+/* ------------ row groups */
 
 static parquet_chunk read_chunk(thrift *t, const scl_reading *file) {
   parquet_chunk chunk = {.codec = -1};
@@ -305,7 +305,7 @@ static scl_status read_groups(const scl_reading *file, thrift *t, int type, parq
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the footer */
+/* ------------ the footer */
 
 static scl_status read_all(const scl_reading *file, thrift *t, parquet_footer *f,
                            scl_error *error) {

@@ -34,7 +34,7 @@ void pages_release(pages *p) {
     if (p->file != NULL) scl_room_release(p->file->host, rooms[i]);
 }
 
-/* ---------------------------------------------------------------- heads */
+/* ------------ heads */
 
 typedef struct head {
   int64_t type, unpacked, packed, values, encoding, level_encoding, level_bytes, repetition_bytes;
@@ -90,7 +90,7 @@ static scl_status read_head(pages *p, head *h, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- pages */
+/* ------------ pages */
 
 static scl_status codec_of(const pages *p, scl_codec *codec, scl_error *error) {
   static const struct {
@@ -215,7 +215,7 @@ scl_status pages_fill(pages *p, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- blocks */
+/* ------------ blocks */
 
 /* Which rows have a value: `missing` of each, and how many there are. */
 static scl_status read_levels(pages *p, size_t count, size_t *there, scl_error *error) {

@@ -46,7 +46,7 @@ static void close_file(void *opened) {
   host->release(f);
 }
 
-/* ---------------------------------------------------------------- columns */
+/* ------------ columns */
 
 static scl_cell_type type_of(const parquet_column *c) {
   switch (c->meaning) {
@@ -92,7 +92,7 @@ static scl_status choose(void *opened, const size_t *columns, size_t count, scl_
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the slots */
+/* ------------ the slots */
 
 static scl_status make_schema(parquet_file *f, scl_error *error) {
   f->schema = scl_host_zeros(f->file.host, f->footer.n_columns, sizeof *f->schema);
@@ -176,7 +176,7 @@ static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- an example */
+/* ------------ an example */
 
 /* The columns a (numbers, one missing) and b (texts), in two row groups of two rows. */
 static const char example_bytes[] =

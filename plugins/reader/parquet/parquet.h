@@ -8,7 +8,7 @@
 
 #include "shared/compression.h"
 
-/* ---------------------------------------------------------------- thrift.c */
+/* ------------ thrift.c */
 
 typedef struct thrift {
   const uint8_t *at, *end;
@@ -42,7 +42,7 @@ scl_cell_text thrift_binary(thrift *t, int type);
 size_t thrift_list(thrift *t, int type, int *of);
 void thrift_skip(thrift *t, int type);
 
-/* ---------------------------------------------------------------- footer.c */
+/* ------------ footer.c */
 
 enum {
   PHYSICAL_BOOLEAN = 0,
@@ -99,7 +99,7 @@ typedef struct parquet_footer {
 scl_status parquet_read_footer(const scl_reading *file, parquet_footer *footer, scl_error *error);
 void parquet_release_footer(const scl_host *host, parquet_footer *footer);
 
-/* ---------------------------------------------------------------- values.c */
+/* ------------ values.c */
 
 enum {
   ENCODING_PLAIN = 0,

@@ -35,7 +35,7 @@ static bool varint(const uint8_t **at, const uint8_t *end, uint64_t *out) {
   return false;
 }
 
-/* ---------------------------------------------------------------- runs */
+/* ------------ runs */
 
 /* The head of the next run. Some writers leave out the bytes behind the last values of a
  * packed run. */
@@ -90,7 +90,7 @@ bool runs_read(runs *r, uint32_t *out, size_t count) {
   return true;
 }
 
-/* ---------------------------------------------------------------- differences */
+/* ------------ differences */
 
 static int64_t unzigzag(uint64_t value) { return (int64_t)(value >> 1) ^ -(int64_t)(value & 1); }
 

@@ -58,7 +58,7 @@ static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- drawing */
+/* ------------ drawing */
 
 /* Draws the signs of one parameter: the highest bits of one random number. */
 static void draw_signs(const scl_random *random, scl_address address, uint64_t index,
@@ -117,7 +117,7 @@ static scl_status draw_rows(const void *instance, const scl_draw *draw, const sc
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- a block as a chain of transforms
+/* ------------ a block as a chain of transforms
  *
  * A diagonal matrix of the chain is what the parameters keep, times a factor. A transform makes
  * rows grow by sqrt(P). The factors take it back at each diagonal by powers of two, which are
@@ -339,7 +339,7 @@ static scl_status rows(const void *self, const scl_draw *draw,
   return status;
 }
 
-/* ---------------------------------------------------------------- the plugin */
+/* ------------ the plugin */
 
 const scl_plugin scullery_plugin = {
     .name = "hadamard",

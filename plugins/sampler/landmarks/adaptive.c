@@ -21,7 +21,7 @@ static void adaptive_pick(adaptive *a, size_t to, size_t candidate) {
   memcpy(a->picked + to * d, a->rows + candidate * d, d * sizeof *a->rows);
 }
 
-/* ------------------------------------------------------------ k-means++ */
+/* ------------ k-means++ */
 
 /* All scores start at 1: the first landmark is uniform, and gives the scores proper. `least`:
  * squared distances below it are the rounding of the products. */
@@ -82,7 +82,7 @@ const adaptive_rule adaptive_seeding = {.begin = seeding_begin,
                                         .update = seeding_update,
                                         .uniform_first = true};
 
-/* ------------------------------------------------------------ randomly pivoted Cholesky */
+/* ------------ randomly pivoted Cholesky */
 
 /* Scores are k(x, x); below 1e-13 of it a score is rounding. */
 static scl_status pivoting_begin(adaptive *a, scl_error *error) {
@@ -152,7 +152,7 @@ const adaptive_rule adaptive_pivoting = {.begin = pivoting_begin,
                                          .update = pivoting_update,
                                          .factors = true};
 
-/* ------------------------------------------------------------ rounds */
+/* ------------ rounds */
 
 /* Allocates the state in scratch memory: m candidates, none chosen. A factor has a column for
  * each landmark, the products of k-means++ one for each proposal. */

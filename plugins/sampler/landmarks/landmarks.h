@@ -4,7 +4,7 @@
 
 #include <scullery/plugin.h>
 
-/* ------------------------------------------------------------ rows.c */
+/* ------------ rows.c */
 
 /* Streams, from the draw's own on. */
 enum {
@@ -68,7 +68,7 @@ scl_status landmarks_kernel(kernel_rectangle k, scl_error *error);
 scl_status landmarks_diagonal(const scl_learning *learning, const double *x, size_t count,
                               double *out, scl_error *error);
 
-/* ------------------------------------------------------------ adaptive.c */
+/* ------------ adaptive.c */
 
 enum { MOST_PROPOSALS = 64, ADAPTIVE_SLICE = 256 };
 
@@ -113,7 +113,7 @@ extern const adaptive_rule adaptive_pivoting;
 scl_status landmarks_adaptive(const scl_learning *learning, const adaptive_rule *rule,
                               size_t candidates, size_t wanted, double *out, scl_error *error);
 
-/* ------------------------------------------------------------ leverage.c */
+/* ------------ leverage.c */
 
 /* out (count x d) = landmarks by leverage scores that `sample` uniform rows give. lambda NaN:
  * chosen by bisection. */

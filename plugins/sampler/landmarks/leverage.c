@@ -31,7 +31,7 @@ typedef struct leverage {
   reservoir *kept;
 } leverage;
 
-/* ------------------------------------------------------------ the sample */
+/* ------------ the sample */
 
 /* Scratch memory, and two s x s matrices, which landmarks_leverage destroys. */
 static scl_status leverage_open(const scl_learning *learning, size_t sample, leverage *l,
@@ -126,7 +126,7 @@ static scl_status leverage_choose(leverage *l, double wanted, scl_error *error) 
   return leverage_factor(l, high, error);
 }
 
-/* ------------------------------------------------------------ the scores of all rows */
+/* ------------ the scores of all rows */
 
 /* Computes the scores of the batch, 1 at most, and offers its rows. Batches are cut every
  * LEVERAGE_BATCH places of the walk, so that the bits do not depend on its blocks. */

@@ -18,7 +18,7 @@ scl_status landmarks_no_memory(const scl_host *host, size_t numbers, scl_error *
                     (double)numbers * 8e-9);
 }
 
-/* ------------------------------------------------------------ the reservoir */
+/* ------------ the reservoir */
 
 scl_status reservoir_open(const scl_learning *learning, uint64_t stream, size_t most, double *rows,
                           reservoir *out, scl_error *error) {
@@ -110,7 +110,7 @@ scl_status landmarks_sample(const scl_learning *learning, size_t count, double *
   return status;
 }
 
-/* ------------------------------------------------------------ kernel values */
+/* ------------ kernel values */
 
 enum { KERNEL_PANEL = 64 };
 

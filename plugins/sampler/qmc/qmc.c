@@ -55,7 +55,7 @@ static void column_bits(const target *to, size_t column, size_t count, uint64_t 
                    out);
 }
 
-/* ---------------------------------------------------------------- Sobol */
+/* ------------ Sobol */
 
 /* The degree of a polynomial over GF(2), coefficients as bits; 0 for 0 and 1. */
 static unsigned qmc_degree_of(unsigned polynomial) {
@@ -153,7 +153,7 @@ static void sobol(const target *to) {
   }
 }
 
-/* ---------------------------------------------------------------- Halton */
+/* ------------ Halton */
 
 typedef struct digit_map {
   uint32_t factor, shift;
@@ -227,7 +227,7 @@ static scl_status halton(const target *to, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ---------------------------------------------------------------- the plugin */
+/* ------------ the plugin */
 
 static scl_status layout(const void *instance, size_t dim, scl_layout *out, scl_error *error) {
   enum { MOST_PRIMES = 100000000 };

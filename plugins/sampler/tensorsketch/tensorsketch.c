@@ -59,7 +59,7 @@ static scl_status draw_nothing(const void *self, const scl_draw *draw, const scl
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ sketches: the binary digits of T */
+/* ------------ sketches: the binary digits of T */
 
 typedef struct sketch {
   size_t first, size; /* its parameters; size 0: none is left */
@@ -90,7 +90,7 @@ static scl_status tensorsketch_scales(const void *self, const scl_draw *draw,
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ what calls of apply share */
+/* ------------ what calls of apply share */
 
 /* For each sketch where columns of x' go: bucket and sign, p x columns of each; the signs of the
  * first factor are over m, by which the transforms multiply. And the roots of the largest sketch.
@@ -178,7 +178,7 @@ static void release_plan(const void *self, void *prepared) {
   ((const tensorsketch *)self)->base.host->release(prepared);
 }
 
-/* ------------------------------------------------------------ one call of apply */
+/* ------------ one call of apply */
 
 typedef struct workspace {
   const tensorsketch *self;
@@ -200,64 +200,64 @@ static scl_status sketch_reserve(workspace *w, size_t most, scl_error *error) {
 }
 
 /* For one dtype: rows first .. first+count-1 of x as x', turned; C_j x'; the finished sketch. */
-#define SKETCH_DEFINE(real, dtype, LANES)                                                          \
-  ISA_INLINE void sketch_turn_##dtype(const workspace *w, const scl_const_block *x, size_t first,  \
-                                      size_t count) {                                              \
-    const real size = (real)sqrt(w->self->scale), constant = (real)sqrt(w->self->offset);          \
-    real *rows = w->rows;                                                                          \
-    memset(rows, 0, w->plan->columns *LANES * sizeof *rows);                                       \
-    for (size_t l = 0; l < count; l++) {                                                           \
-      const real *from = (const real *)x->data + (ptrdiff_t)(first + l) * x->row_stride;           \
-      for (size_t i = 0; i < x->cols; i++)                                                         \
-        rows[i * LANES + l] = size * from[i];                                                      \
-      if (w->plan->columns > x->cols) rows[x->cols * LANES + l] = constant;                        \
-    }                                                                                              \
-  }                                                                                                \
-  ISA_INLINE void sketch_count_##dtype(const workspace *w, const sketch *at, size_t j,             \
-                                       real *out) {                                                \
-    const plan *all = w->plan;                                                                     \
-    const size_t from_hash = (at->number * w->self->degree + j) * all->columns;                    \
-    const uint32_t *bucket = all->bucket + from_hash;                                              \
-    const real *sign = all->dtype + from_hash, *rows = w->rows;                                    \
-    memset(out, 0, at->size *LANES * sizeof *out);                                                 \
-    for (size_t i = 0; i < all->columns; i++) {                                                    \
-      real *restrict to = out + (size_t)bucket[i] * LANES;                                         \
-      const real *restrict from = rows + i * LANES;                                                \
-      for (size_t l = 0; l < LANES; l++)                                                           \
-        to[l] += sign[i] * from[l];                                                                \
-    }                                                                                              \
-  }                                                                                                \
-  /* The same of sparse rows first .. first+count-1, in the order of the columns. */               \
-  ISA_INLINE void sketch_sparse_##dtype(const workspace *w, const sketch *at, size_t j,            \
-                                        size_t first, size_t count, real *out) {                   \
-    const plan *all = w->plan;                                                                     \
-    const scl_const_csr *x = w->csr;                                                               \
-    const size_t from_hash = (at->number * w->self->degree + j) * all->columns;                    \
-    const uint32_t *bucket = all->bucket + from_hash;                                              \
-    const real *sign = all->dtype + from_hash, *values = x->values;                                \
-    const real size = (real)sqrt(w->self->scale), constant = (real)sqrt(w->self->offset);          \
-    memset(out, 0, at->size *LANES * sizeof *out);                                                 \
-    for (size_t l = 0; l < count; l++) {                                                           \
-      for (int64_t k = x->starts[first + l]; k < x->starts[first + l + 1]; k++) {                  \
-        const real number = size * values[k];                                                      \
-        out[(size_t)bucket[x->columns[k]] * LANES + l] += sign[x->columns[k]] * number;            \
-      }                                                                                            \
-      if (all->columns > x->cols)                                                                  \
-        out[(size_t)bucket[x->cols] * LANES + l] += sign[x->cols] * constant;                      \
-    }                                                                                              \
-  }                                                                                                \
-  ISA_INLINE void sketch_write_##dtype(const workspace *w, const sketch *at, const scl_block *z,   \
-                                       size_t first, size_t count) {                               \
-    const real *product = w->product;                                                              \
-    const real whole = w->self->degree == 1 ? (real)at->size : 1; /* no transform multiplied */    \
-    const size_t few =                                                                             \
-        at->size < 16 ? at->size : 16; /* numbers of a row that are turned at once */              \
-    for (size_t from = 0; from < at->size; from += few)                                            \
-      for (size_t l = 0; l < count; l++) {                                                         \
-        real *to = (real *)z->data + (ptrdiff_t)(first + l) * z->row_stride + at->first + from;    \
-        for (size_t k = 0; k < few; k++)                                                           \
-          to[k] = whole * product[(from + k) * LANES + l];                                         \
-      }                                                                                            \
+#define SKETCH_DEFINE(real, dtype, LANES) \
+  ISA_INLINE void sketch_turn_##dtype(const workspace *w, const scl_const_block *x, size_t first, \
+                                      size_t count) { \
+    const real size = (real)sqrt(w->self->scale), constant = (real)sqrt(w->self->offset); \
+    real *rows = w->rows; \
+    memset(rows, 0, w->plan->columns *LANES * sizeof *rows); \
+    for (size_t l = 0; l < count; l++) { \
+      const real *from = (const real *)x->data + (ptrdiff_t)(first + l) * x->row_stride; \
+      for (size_t i = 0; i < x->cols; i++) \
+        rows[i * LANES + l] = size * from[i]; \
+      if (w->plan->columns > x->cols) rows[x->cols * LANES + l] = constant; \
+    } \
+  } \
+  ISA_INLINE void sketch_count_##dtype(const workspace *w, const sketch *at, size_t j, \
+                                       real *out) { \
+    const plan *all = w->plan; \
+    const size_t from_hash = (at->number * w->self->degree + j) * all->columns; \
+    const uint32_t *bucket = all->bucket + from_hash; \
+    const real *sign = all->dtype + from_hash, *rows = w->rows; \
+    memset(out, 0, at->size *LANES * sizeof *out); \
+    for (size_t i = 0; i < all->columns; i++) { \
+      real *restrict to = out + (size_t)bucket[i] * LANES; \
+      const real *restrict from = rows + i * LANES; \
+      for (size_t l = 0; l < LANES; l++) \
+        to[l] += sign[i] * from[l]; \
+    } \
+  } \
+  /* The same of sparse rows first .. first+count-1, in the order of the columns. */ \
+  ISA_INLINE void sketch_sparse_##dtype(const workspace *w, const sketch *at, size_t j, \
+                                        size_t first, size_t count, real *out) { \
+    const plan *all = w->plan; \
+    const scl_const_csr *x = w->csr; \
+    const size_t from_hash = (at->number * w->self->degree + j) * all->columns; \
+    const uint32_t *bucket = all->bucket + from_hash; \
+    const real *sign = all->dtype + from_hash, *values = x->values; \
+    const real size = (real)sqrt(w->self->scale), constant = (real)sqrt(w->self->offset); \
+    memset(out, 0, at->size *LANES * sizeof *out); \
+    for (size_t l = 0; l < count; l++) { \
+      for (int64_t k = x->starts[first + l]; k < x->starts[first + l + 1]; k++) { \
+        const real number = size * values[k]; \
+        out[(size_t)bucket[x->columns[k]] * LANES + l] += sign[x->columns[k]] * number; \
+      } \
+      if (all->columns > x->cols) \
+        out[(size_t)bucket[x->cols] * LANES + l] += sign[x->cols] * constant; \
+    } \
+  } \
+  ISA_INLINE void sketch_write_##dtype(const workspace *w, const sketch *at, const scl_block *z, \
+                                       size_t first, size_t count) { \
+    const real *product = w->product; \
+    const real whole = w->self->degree == 1 ? (real)at->size : 1; /* no transform multiplied */ \
+    const size_t few = \
+        at->size < 16 ? at->size : 16; /* numbers of a row that are turned at once */ \
+    for (size_t from = 0; from < at->size; from += few) \
+      for (size_t l = 0; l < count; l++) { \
+        real *to = (real *)z->data + (ptrdiff_t)(first + l) * z->row_stride + at->first + from; \
+        for (size_t k = 0; k < few; k++) \
+          to[k] = whole * product[(from + k) * LANES + l]; \
+      } \
   }
 
 SKETCH_DEFINE(double, f64, LANES_f64)
@@ -266,27 +266,27 @@ SKETCH_DEFINE(float, f32, LANES_f32)
 /* Computes one sketch for all rows of a block. */
 typedef void (*sketch_rows)(const workspace *w, const sketch *at, const scl_const_block *x,
                             const scl_block *z);
-#define SKETCH_ROWS(target, isa, real, dtype)                                                      \
-  CONVOLUTION_TREE(target, isa, real, dtype, LANES_##dtype)                                        \
-  target static void sketch_rows_##dtype##_##isa(const workspace *w, const sketch *at,             \
-                                                 const scl_const_block *x, const scl_block *z) {   \
-    const real *roots = w->plan->roots.dtype;                                                      \
-    real *product = w->product, *factor = w->factor;                                               \
-    for (size_t first = 0; first < z->rows; first += LANES_##dtype) {                              \
-      const size_t left = z->rows - first, count = left < LANES_##dtype ? left : LANES_##dtype;    \
-      if (w->csr == NULL) sketch_turn_##dtype(w, x, first, count);                                 \
-      for (size_t j = 0; j < w->self->degree; j++) {                                               \
-        real *to = j == 0 ? product : factor;                                                      \
-        if (w->csr == NULL)                                                                        \
-          sketch_count_##dtype(w, at, j, to);                                                      \
-        else                                                                                       \
-          sketch_sparse_##dtype(w, at, j, first, count, to);                                       \
-        if (w->self->degree > 1) convolution_forward_##dtype##_##isa(at->size, roots, to);         \
-        if (j > 0) convolution_multiply_##dtype##_##isa(at->size, product, factor);                \
-      }                                                                                            \
-      if (w->self->degree > 1) convolution_backward_##dtype##_##isa(at->size, roots, product);     \
-      sketch_write_##dtype(w, at, z, first, count);                                                \
-    }                                                                                              \
+#define SKETCH_ROWS(target, isa, real, dtype) \
+  CONVOLUTION_TREE(target, isa, real, dtype, LANES_##dtype) \
+  target static void sketch_rows_##dtype##_##isa(const workspace *w, const sketch *at, \
+                                                 const scl_const_block *x, const scl_block *z) { \
+    const real *roots = w->plan->roots.dtype; \
+    real *product = w->product, *factor = w->factor; \
+    for (size_t first = 0; first < z->rows; first += LANES_##dtype) { \
+      const size_t left = z->rows - first, count = left < LANES_##dtype ? left : LANES_##dtype; \
+      if (w->csr == NULL) sketch_turn_##dtype(w, x, first, count); \
+      for (size_t j = 0; j < w->self->degree; j++) { \
+        real *to = j == 0 ? product : factor; \
+        if (w->csr == NULL) \
+          sketch_count_##dtype(w, at, j, to); \
+        else \
+          sketch_sparse_##dtype(w, at, j, first, count, to); \
+        if (w->self->degree > 1) convolution_forward_##dtype##_##isa(at->size, roots, to); \
+        if (j > 0) convolution_multiply_##dtype##_##isa(at->size, product, factor); \
+      } \
+      if (w->self->degree > 1) convolution_backward_##dtype##_##isa(at->size, roots, product); \
+      sketch_write_##dtype(w, at, z, first, count); \
+    } \
   }
 
 #define SKETCH_WIDE "avx512f,prefer-vector-width=512"
@@ -329,7 +329,7 @@ static scl_status apply_csr(const void *self, const scl_draw *draw,
   return sketch_all(self, draw, parameters, NULL, x, z, error);
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 static scl_status tensorsketch_pair_kernel(const void *instance, const scl_part *partner,
                                            char *text, size_t size, scl_error *error) {

@@ -123,7 +123,7 @@ static scl_status sort_column(void *context, size_t j, scl_error *error) {
                        4e-9 * (double)n * (double)d);
 }
 
-/* ------------------------------------------------------------ the best stump */
+/* ------------ the best stump */
 
 typedef struct stump {
   size_t column, left, right; /* the classes where x <= threshold, and where not */
@@ -251,7 +251,7 @@ static scl_status best_stump(boosting *b, stump *out, double *least, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ rounds */
+/* ------------ rounds */
 
 /* Whether the stump misclassifies the row at place p of its column's order. */
 static bool is_wrong(const boosting *b, const stump *s, size_t p) {
@@ -379,7 +379,7 @@ static scl_status boost(boosting *b, const scl_problem *problem, size_t count, e
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ fitting */
+/* ------------ fitting */
 
 static scl_status boosting_reserve(boosting *b, scl_error *error) {
   const size_t n = b->set.rows, d = b->set.cols, k = b->classes;
@@ -449,7 +449,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   return status;
 }
 
-/* ------------------------------------------------------------ scores */
+/* ------------ scores */
 
 /* Writes the scores f of one row from each class's votes, the sums of alpha of the stumps that
  * predict it. Two classes have one score, that of class 1, and K = 2 makes it votes[1] - votes[0]
@@ -492,7 +492,7 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ arrays: stumps.column and so on */
+/* ------------ arrays: stumps.column and so on */
 
 static scl_status save(const void *instance, const void *model, scl_archive *archive,
                        scl_error *error) {

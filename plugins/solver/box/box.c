@@ -65,7 +65,7 @@ static void box_keep(const box *self, const scl_problem *problem, size_t target,
                        : "give more max_iterations");
 }
 
-/* ------------------------------------------------------------ square: on sums over rows */
+/* ------------ square: on sums over rows */
 
 /* Solves one target with the square loss on the normal equations. Where the targets do not vary
  * (unit 0) the solution is a = 0 with gap 0. */
@@ -94,7 +94,7 @@ static scl_status solve_square(const box *self, const scl_problem *problem, size
   return status;
 }
 
-/* ------------------------------------------------------------ other losses: new weights a step */
+/* ------------ other losses: new weights a step */
 
 typedef struct weighted {
   interior_box *box;
@@ -348,7 +348,7 @@ static scl_status solve_weighted(const box *self, const scl_problem *problem, si
   return status;
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 /* Solves each target separately; the memory of the methods is shared by all targets. */
 static scl_status box_solve(const void *instance, const scl_problem *problem, scl_solution *out,

@@ -5,7 +5,7 @@
 #include "shared/losses.h"
 #include "shared/refined_solve.h"
 
-/* ------------------------------------------------------------ interior.c */
+/* ------------ interior.c */
 
 typedef struct interior_box {
   const scl_host *host;
@@ -75,7 +75,7 @@ double interior_goal(double before, double after, double number);
  * long steps, larger after short ones. */
 double interior_share(double length);
 
-/* ------------------------------------------------------------ interior_quadratic.c */
+/* ------------ interior_quadratic.c */
 
 /* min_u (1/2) u'M u - right'u in the box, for one call; nothing in it is owned. */
 typedef struct interior_quadratic {
@@ -95,7 +95,7 @@ scl_status interior_quadratic_settle(const interior_quadratic *q, scl_error *err
 scl_status interior_quadratic_follow(const interior_quadratic *q, double goal, size_t *steps,
                                      scl_error *error);
 
-/* ------------------------------------------------------------ quadratic.c */
+/* ------------ quadratic.c */
 
 typedef struct box_quadratic {
   const scl_problem *problem;
@@ -122,7 +122,7 @@ scl_status box_quadratic_open(box_quadratic *q, const scl_problem *problem, cons
  * where no descent direction was found. */
 scl_status box_quadratic_minimise(const box_quadratic *q, scl_error *error);
 
-/* ------------------------------------------------------------ rows.c */
+/* ------------ rows.c */
 
 /* The columns to be multiplied by Phi': v + e; W; the positive and the negative part of v. */
 enum { ROWS_DESCENT, ROWS_WEIGHT, ROWS_POSITIVE, ROWS_NEGATIVE, ROWS_COLUMNS };
@@ -179,7 +179,7 @@ double box_rows_loss(const box_rows *r, double length);
 double box_rows_gap(const box_rows *r, const double *pulled, size_t order, double bound,
                     bool intercept);
 
-/* ------------------------------------------------------------ wide.c */
+/* ------------ wide.c */
 
 static const size_t WIDE_BYTES = 256000000;
 enum { WIDE_TILE = 128 }; /* rows that are divided by E at a time */
@@ -223,7 +223,7 @@ scl_status box_wide_factor(box_wide *w, const interior_box *b, const double *wei
 scl_status box_wide_direct(box_wide *w, interior_box *b, double pull, double *by, double *change,
                            scl_error *error);
 
-/* ------------------------------------------------------------ newton.c */
+/* ------------ newton.c */
 
 typedef struct box_newton {
   const scl_problem *problem;

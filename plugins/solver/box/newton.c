@@ -28,7 +28,7 @@
  * half in NEWTON_PATIENCE steps. */
 enum { NEWTON_CHUNK = 256, NEWTON_PATIENCE = 25 };
 
-/* ------------------------------------------------------------ rows */
+/* ------------ rows */
 
 /* Minus the slope of row i's smoothed loss at score f; *weight receives its curvature. */
 static double box_newton_pull(const box_newton *m, size_t i, double f, double *weight) {
@@ -78,7 +78,7 @@ static scl_status box_newton_evaluate(box_newton *m, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ H */
+/* ------------ H */
 
 /* Adds the collected rows to H and subtracts those whose weight fell; both groups are empty
  * afterwards. */
@@ -131,7 +131,7 @@ static scl_status box_newton_form(box_newton *m, double total, scl_error *error)
   return algebra->rank(b->matrix, -1 / total, m->mean, 1, (ptrdiff_t)b->order, error);
 }
 
-/* ------------------------------------------------------------ one step */
+/* ------------ one step */
 
 /* The shift added to H: it covers rounding, and is small enough that a move across the whole box
  * changes the objective by less than the gap. */
@@ -194,7 +194,7 @@ static void box_newton_move(box_newton *m, double t, double by) {
   b->constant += t * by;
 }
 
-/* ------------------------------------------------------------ the guess */
+/* ------------ the guess */
 
 /* The part of the duality gap that is due to the smoothed problem not being solved yet. */
 static double box_newton_rest(const box_newton *m) {
@@ -238,7 +238,7 @@ static void box_newton_widen(box_newton *m, double t) {
   m->guessed = false;
 }
 
-/* ------------------------------------------------------------ the method */
+/* ------------ the method */
 
 void box_newton_close(box_newton *m) {
   const scl_host *host = m->problem->host;

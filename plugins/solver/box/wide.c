@@ -65,7 +65,7 @@ scl_status box_wide_open(box_wide *w, const scl_problem *problem, size_t bytes, 
   return status == SCL_STATUS_OK ? refined_open(&w->system, error) : status;
 }
 
-/* ------------------------------------------------------------ T */
+/* ------------ T */
 
 void box_wide_row(const scl_rows *rows, size_t i, size_t order, double *to) {
   const ptrdiff_t at = (ptrdiff_t)i * rows->features.row_stride;
@@ -162,7 +162,7 @@ static scl_status box_wide_form(box_wide *w, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ the step */
+/* ------------ the step */
 
 /* out (n) = Phi a and out (D) = Phi'r, in float64 where all rows are held: float32 features lose
  * the digits that E^-1 asks for. */

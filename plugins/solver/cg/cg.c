@@ -91,7 +91,7 @@ static scl_status open_descent(descent *d, const cg *self, const scl_problem *pr
   return problem->gram(problem, &d->system.gram, error);
 }
 
-/* ------------------------------------------------------------ norms */
+/* ------------ norms */
 
 /* x_j'y_j for column j of x and y, D x c each. */
 static double column_dot(const descent *d, const double *x, const double *y, size_t j) {
@@ -144,7 +144,7 @@ static scl_status true_residual(descent *d, const double *a, double *worst, scl_
   return judge(d, worst, error);
 }
 
-/* ------------------------------------------------------------ the preconditioner */
+/* ------------ the preconditioner */
 
 /* m, the rows of the sample: the option `rank`, at most n. auto: 10 D up to D = 2000; above, 2000
  * rows but at most 400 MB of float64 (rkhs: 2 D). */
@@ -211,7 +211,7 @@ static scl_status cg_prepare(descent *d, bool by_gram, scl_error *error) {
   return check_sizes(d, error);
 }
 
-/* ------------------------------------------------------------ the iteration */
+/* ------------ the iteration */
 
 /* One step along new directions, the first of which is z itself. */
 static scl_status cg_step(descent *d, double *a, bool fresh, scl_error *error) {
@@ -351,7 +351,7 @@ static scl_status cg_account(const descent *d, scl_solution *out, scl_error *err
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 static scl_status cg_solve(const void *instance, const scl_problem *problem, scl_solution *out,
                            scl_error *error) {

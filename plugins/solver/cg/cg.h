@@ -4,7 +4,7 @@
 
 #include <scullery/plugin.h>
 
-/* ------------------------------------------------------------ directions.c */
+/* ------------ directions.c */
 
 /* L L' = S A S up to the order of rows, of a positive semidefinite matrix A (n x n) with
  * S = diag(A)^-1/2, by pivots down to `rank`: the others are below a share of the largest. */
@@ -36,7 +36,7 @@ void directions_turn(directions *d, double *z);
 /* Takes the step along P: a and residual (D x c each) are updated. image must hold A P. */
 void directions_step(directions *d, double *a, double *residual);
 
-/* ------------------------------------------------------------ preconditioner.c */
+/* ------------ preconditioner.c */
 
 typedef struct preconditioner {
   const scl_problem *problem;
@@ -76,7 +76,7 @@ scl_status precondition_by_gram(preconditioner *p, const cg_system *system, doub
 /* out = P^-1 in, D x c each, up to a factor. P = I where no preconditioner was made. */
 scl_status precondition(const preconditioner *p, const double *in, double *out, scl_error *error);
 
-/* ------------------------------------------------------------ a solve */
+/* ------------ a solve */
 
 typedef struct cg {
   scl_base base;
@@ -112,7 +112,7 @@ typedef struct descent {
   bool precise; /* the preconditioner is made in float64 */
 } descent;
 
-/* ------------------------------------------------------------ system.c */
+/* ------------ system.c */
 
 /* Computes the right-hand side, the means, the sum of weights and kappa in one pass. */
 scl_status cg_assemble(descent *d, scl_error *error);

@@ -96,7 +96,7 @@ static void pivoted_solve(const pivoted *f, double *b, size_t k, double *y) {
   }
 }
 
-/* ------------------------------------------------------------ the block */
+/* ------------ the block */
 
 /* Shares of the largest pivot, of squares: what is below is rounding. */
 static const double LEAST_NEW = 1e-10, LEAST_CURVED = 1e-13;

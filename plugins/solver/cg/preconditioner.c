@@ -57,7 +57,7 @@ static scl_status factor_shifted(const scl_host *host, const scl_symmetric *a, d
   return host->symmetric->factor(to, &pivot, error);
 }
 
-/* ------------------------------------------------------------ from a sample of rows */
+/* ------------ from a sample of rows */
 
 /* More rows than features, or rkhs: a system of order D. */
 static bool sample_is_tall(const cg_system *system, size_t rows) {
@@ -259,7 +259,7 @@ scl_status precondition_by_rows(preconditioner *p, const cg_system *system, size
   return precondition_in(p, system, SCL_DTYPE_FLOAT64, rows, seed, mu, error);
 }
 
-/* ------------------------------------------------------------ from G */
+/* ------------ from G */
 
 /* The jitter grows tenfold until both factors exist, up to the mean diagonal of G. It enters kappa
  * G + lambda I as kappa jitter, so that both factors are of the same G + jitter I. */
@@ -285,7 +285,7 @@ scl_status precondition_by_gram(preconditioner *p, const cg_system *system, doub
   return status;
 }
 
-/* ------------------------------------------------------------ using it */
+/* ------------ using it */
 
 /* Woodbury's form, for fewer rows than features: out = v - S' (SS' + m mu I)^-1 S v. */
 static scl_status sample_apply(const preconditioner *p, const double *in, double *out,

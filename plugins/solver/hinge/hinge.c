@@ -148,7 +148,7 @@ static scl_status open_machine(machine *m, const hinge *self, const scl_problem 
   return skip_one_sided(m, error);
 }
 
-/* ------------------------------------------------------------ dual coordinate descent */
+/* ------------ dual coordinate descent */
 
 typedef struct chunk {
   machine *m;
@@ -233,7 +233,7 @@ static scl_status visit_descent(void *context, const scl_rows *rows, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the gap */
+/* ------------ the gap */
 
 /* Mean loss of column j over all rows, its best constant, and its relative gap: m->gaps[j]. */
 static scl_status column_gap(machine *m, size_t j, double *loss, scl_error *error) {
@@ -289,7 +289,7 @@ static scl_status measure_gap(machine *m, scl_solution *out, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ working sets */
+/* ------------ working sets */
 
 static scl_status tell(const machine *m, scl_error *error) {
   return m->problem->progress(m->problem, "solving",
@@ -441,7 +441,7 @@ static scl_status polish_all(machine *m, bool *cut, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ the method */
+/* ------------ the method */
 
 /* Runs at most `passes` passes of coordinate descent. */
 static scl_status descend_all(machine *m, size_t passes, scl_error *error) {
@@ -484,7 +484,7 @@ static scl_status hinge_iterate(machine *m, scl_solution *out, scl_error *error)
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 /* The method of this file, for each of `count` lambdas, or those whose gap is too large. */
 static scl_status solve_dense(hinge self, const scl_problem *problem, const double *lambdas,

@@ -7,7 +7,7 @@
 #include <scullery/plugin.h>
 #include <stdio.h>
 
-/* ------------------------------------------------------------ loops.c */
+/* ------------ loops.c */
 
 typedef struct hinge_loops {
   double (*dot)(size_t count, const double *x, const double *y);
@@ -16,7 +16,7 @@ typedef struct hinge_loops {
 
 hinge_loops hinge_loops_of_machine(void);
 
-/* ------------------------------------------------------------ newton.c */
+/* ------------ newton.c */
 
 typedef struct hinge_part {
   const scl_host *host;
@@ -55,7 +55,7 @@ static inline double hinge_part_cut(double share) { return fmax(0, fmin(1, share
  * Results: m->best, m->best_a, m->best_b and their gap. */
 scl_status hinge_part_follow(hinge_part *m, double goal, scl_error *error);
 
-/* ------------------------------------------------------------ working.c */
+/* ------------ working.c */
 
 typedef struct hinge_working {
   size_t wanted, size; /* wanted: how many rows next time, at least */
@@ -69,7 +69,7 @@ typedef struct hinge_working {
 void hinge_working_choose(hinge_working *w, const hinge_column *col, const double *upper, double b,
                           double gap, size_t most, double *keys, size_t *rows);
 
-/* ------------------------------------------------------------ squared.c */
+/* ------------ squared.c */
 
 typedef struct hinge_squared {
   risk *risk; /* its lambda is set to each of the path's */

@@ -28,12 +28,12 @@ ISA_INLINE void hinge_add_any(size_t count, double factor, const double *restric
     y[j] += factor * x[j];
 }
 
-#define HINGE_LOOPS(target, isa)                                                                   \
-  target static double hinge_dot_##isa(size_t count, const double *x, const double *y) {           \
-    return hinge_dot_any(count, x, y);                                                             \
-  }                                                                                                \
-  target static void hinge_add_##isa(size_t count, double factor, const double *x, double *y) {    \
-    hinge_add_any(count, factor, x, y);                                                            \
+#define HINGE_LOOPS(target, isa) \
+  target static double hinge_dot_##isa(size_t count, const double *x, const double *y) { \
+    return hinge_dot_any(count, x, y); \
+  } \
+  target static void hinge_add_##isa(size_t count, double factor, const double *x, double *y) { \
+    hinge_add_any(count, factor, x, y); \
   }
 ISA_EACH_SET(HINGE_LOOPS, "avx512f,prefer-vector-width=512")
 #undef HINGE_LOOPS

@@ -64,7 +64,7 @@ scl_status hinge_part_open(hinge_part *m, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ where it stands */
+/* ------------ where it stands */
 
 /* Minus the derivative of the objective in b at a move of b; it decreases as b rises. */
 static double hinge_part_pull(const hinge_part *m, double move) {
@@ -140,7 +140,7 @@ static void hinge_part_evaluate(hinge_part *m) {
   if (m->constant && fabs(m->pull) > 1e-10 * m->total) m->gap = INFINITY; /* no such duals */
 }
 
-/* ------------------------------------------------------------ a system of the rows inside */
+/* ------------ a system of the rows inside */
 
 /* gathered = rows' (D x count) of these rows, NULL: of all. */
 static void hinge_part_transpose(const hinge_part *m, const size_t *rows, size_t count) {
@@ -234,7 +234,7 @@ static scl_status hinge_part_direct_rows(hinge_part *m, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ a system of the features */
+/* ------------ a system of the features */
 
 /* Adds to the matrix the rows whose weight rose, or subtracts those whose weight fell. */
 static scl_status hinge_part_correct(hinge_part *m, double sign, scl_error *error) {
@@ -318,7 +318,7 @@ static scl_status hinge_part_direct_features(hinge_part *m, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ the method */
+/* ------------ the method */
 
 /* Computes the step in a, the move of the constant, and the change df of the scores. */
 static scl_status hinge_part_direct(hinge_part *m, scl_error *error) {

@@ -48,7 +48,7 @@ typedef struct sparse_machine {
   sparse_class class[SPARSE_GROUP];
 } sparse_machine;
 
-/* ------------------------------------------------------------ sparse_descent.c */
+/* ------------ sparse_descent.c */
 
 /* All rows of some weight are looked at again. */
 void sparse_wake(const sparse_machine *m, sparse_class *k);
@@ -58,13 +58,13 @@ scl_status sparse_descend(const sparse_machine *m, sparse_class *k, scl_error *e
 
 double sparse_dot(size_t count, const double *x, const double *y);
 
-/* ------------------------------------------------------------ sparse_face.c */
+/* ------------ sparse_face.c */
 
 /* Moves the duals that are not at a bound together, in at most `most` steps, of a pass over their
  * rows each. */
 void sparse_face(const sparse_machine *m, sparse_class *k, size_t most);
 
-/* ------------------------------------------------------------ sparse.c */
+/* ------------ sparse.c */
 
 /* Solves for each of `count` lambdas, which descend, each from the duals of the one before. */
 scl_status sparse_hinge_path(const sparse_hinge *self, const double *lambdas, size_t count,

@@ -31,7 +31,7 @@ void sparse_wake(const sparse_machine *m, sparse_class *k) {
   k->since = 0;
 }
 
-/* ------------------------------------------------------------ a pass */
+/* ------------ a pass */
 
 /* Fisher and Yates by the numbers of (seed, column, pass). */
 static void sparse_shuffle(const sparse_machine *m, sparse_class *k) {
@@ -92,7 +92,7 @@ static sparse_pass sparse_pass_over(const sparse_machine *m, sparse_class *k) {
   return pass;
 }
 
-/* ------------------------------------------------------------ the gap */
+/* ------------ the gap */
 
 /* The derivative of the loss in b, at the scores f. */
 static double sparse_slope(const sparse_machine *m, const sparse_class *k, double b) {
@@ -183,7 +183,7 @@ static scl_status sparse_measure(const sparse_machine *m, sparse_class *k, scl_e
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the method */
+/* ------------ the method */
 
 scl_status sparse_descend(const sparse_machine *m, sparse_class *k, scl_error *error) {
   enum { FIRST = 10, BETWEEN = 5, LONGEST = 200, MEASURE = 20 };

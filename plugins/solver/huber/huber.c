@@ -226,7 +226,7 @@ static scl_status huber_minimise(robust *t, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ the scale */
+/* ------------ the scale */
 
 /* The weighted median; the mean of two values where both qualify. Integer weights count a row as
  * often. */
@@ -260,7 +260,7 @@ static double huber_scale_of(robust *t) {
   return 1.4826 * median_of(t->order, n, weights, t->risk.total);
 }
 
-/* ------------------------------------------------------------ one target */
+/* ------------ one target */
 
 /* Starting point: ridge regression, which is one Newton step with all rows inside. */
 static scl_status huber_start(robust *t, scl_error *error) {

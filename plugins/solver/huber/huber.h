@@ -5,7 +5,7 @@
 #include "shared/risk.h"
 #include "shared/weighted_dual.h"
 
-/* ------------------------------------------------------------ dual.c */
+/* ------------ dual.c */
 
 typedef struct huber_dual {
   weighted_dual system;

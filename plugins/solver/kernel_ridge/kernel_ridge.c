@@ -55,7 +55,7 @@ static bool is_iterative(const kernel_ridge *self, size_t rows) {
   return self->method == METHOD_CG || (self->method == METHOD_AUTO && rows > MOST_DIRECT);
 }
 
-/* ------------------------------------------------------------ solving with the factor of A */
+/* ------------ solving with the factor of A */
 
 /* Solves A^-1 b in place for k columns: by a factor of A itself, or by conjugate gradients
  * preconditioned with the factor of a matrix near A. */
@@ -153,7 +153,7 @@ static void kernel_ridge_account(const linear_system *s, double residual, size_t
         residual, wanted);
 }
 
-/* ------------------------------------------------------------ in float32 */
+/* ------------ in float32 */
 
 /* Computes the float32 Cholesky factor of A with `ridge` of its diagonal added; *found = whether it
  * exists. s->ones serves as scratch for the diagonal: solve_first sets it again. */
@@ -217,7 +217,7 @@ static scl_status solve_narrow(linear_system *s, scl_solution *out, bool *served
   return status;
 }
 
-/* ------------------------------------------------------------ in float64 */
+/* ------------ in float64 */
 
 /* Computes the Cholesky factor of A + jitter I; *found = whether it exists. */
 static scl_status factor_wide(linear_system *s, bool *found, scl_error *error) {
@@ -323,7 +323,7 @@ static scl_status solve_wide(linear_system *s, scl_solution *out, scl_error *err
                        s->m.rows, s->jitter);
 }
 
-/* ------------------------------------------------------------ which of the two */
+/* ------------ which of the two */
 
 /* The error for a matrix of n^2/2 numbers of `bytes` bytes that does not fit into memory. */
 static scl_status refuse_matrix(const linear_system *s, double bytes, scl_error *error) {
@@ -412,7 +412,7 @@ static scl_status solve_system(linear_system *s, scl_solution *out, scl_error *e
                        s->m.rows);
 }
 
-/* ------------------------------------------------------------ fitting */
+/* ------------ fitting */
 
 static void end(const void *instance, void *model) {
   const scl_host *host = ((const kernel_ridge *)instance)->base.host;
@@ -505,7 +505,7 @@ static scl_status kernel_ridge_fit(const void *instance, const scl_problem *prob
                   error);
 }
 
-/* ------------------------------------------------------------ the model */
+/* ------------ the model */
 
 static scl_status kernel_ridge_decide(const void *instance, const void *model,
                                       const scl_const_block *rows, double *scores, ptrdiff_t stride,

@@ -5,7 +5,7 @@
 #include "shared/expansion.h"
 #include "shared/rows.h"
 
-/* ------------------------------------------------------------ system.c */
+/* ------------ system.c */
 
 enum { TILE = EXPANSION_TILE };
 
@@ -87,7 +87,7 @@ scl_status linear_system_fill(linear_system *s, destination to, scl_error *error
 scl_status linear_system_product(const linear_system *s, const double *x, size_t k, double *out,
                                  scl_error *error);
 
-/* ------------------------------------------------------------ low_rank.c */
+/* ------------ low_rank.c */
 
 /* The rank of F for so many rows. */
 size_t low_rank_of(const kernel_ridge *self, size_t rows);
@@ -101,7 +101,7 @@ scl_status low_rank_factor(linear_system *s, scl_error *error);
 /* z (n x k) = (F F' + diag(shift))^-1 z */
 scl_status low_rank_solve(const linear_system *s, double *z, size_t k, scl_error *error);
 
-/* ------------------------------------------------------------ gradients.c */
+/* ------------ gradients.c */
 
 /* b (n x k) = A^-1 b, to a residual of `within` times each column's largest entry, or after `most`
  * steps. *iterations grows by the number of steps. s holds the factor that serves as the

@@ -11,7 +11,7 @@ scl_status kernel_ridge_gram(const void *instance, const scl_const_parameters *u
   return self->base.host->parts->gram(&self->kernel, u, v, out, stride, error);
 }
 
-/* ------------------------------------------------------------ rows and vectors */
+/* ------------ rows and vectors */
 
 /* x moves to the expansion, which outlives the set: it is the model's. */
 scl_status linear_system_collect(linear_system *s, scl_error *error) {
@@ -45,7 +45,7 @@ scl_status linear_system_reserve(linear_system *s, scl_error *error) {
   return s->host->parts->diagonal(&s->self->kernel, &all, s->diagonal, error);
 }
 
-/* ------------------------------------------------------------ tiles */
+/* ------------ tiles */
 
 /* 0 times a number is 0 unless the number is infinite or NaN, so that one sum without branches
  * decides. */
@@ -99,7 +99,7 @@ static scl_status tile_at(const linear_system *s, size_t i, size_t j, const doub
   return make_tile(s, i, j, room, error);
 }
 
-/* ------------------------------------------------------------ filling */
+/* ------------ filling */
 
 /* Writes one tile to the float32 or the float64 matrix. The float32 matrix was given its diagonal
  * by `begin`; in float64 the diagonal is set after the tile. */
@@ -142,7 +142,7 @@ scl_status linear_system_fill(linear_system *s, destination to, scl_error *error
   return status;
 }
 
-/* ------------------------------------------------------------ products */
+/* ------------ products */
 
 /* A strip of tiles: those below the diagonal also stand for their mirror images. Each adds to rows
  * of its own. Vectors are k x N here, N rows of whole tiles, 0 past the last row. */

@@ -13,7 +13,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-/* ------------------------------------------------------------ a factor that grows and shrinks
+/* ------------ a factor that grows and shrinks
  *
  * The Cholesky factor L L' of a matrix that gains and loses rows one at a time: O(k^2) each, where
  * a factorisation takes k^3/3. */
@@ -102,7 +102,7 @@ static void growing_cholesky_solve(const growing_cholesky *f, double *b) {
   }
 }
 
-/* ------------------------------------------------------------ the active set */
+/* ------------ the active set */
 
 void active_set_close(active_set *q) {
   growing_cholesky *f = &q->factor;
@@ -316,7 +316,7 @@ static bool active_set_move(active_set *q, double length, size_t stop, double *a
   return settled;
 }
 
-/* ------------------------------------------------------------ to a duality gap */
+/* ------------ to a duality gap */
 
 /* Sets loss and gap from rest; ||y - Phi a||^2 = y'y - (right + rest)'a. inside: coefficients of
  * the gap, NULL: all. */

@@ -164,7 +164,7 @@ static scl_status solve_sums(const lasso *self, const scl_problem *problem, cons
   return status;
 }
 
-/* ------------------------------------------------------------ a path */
+/* ------------ a path */
 
 /* Sparse rows of many columns: a matrix of D x D would not be sparse. */
 static bool lasso_by_columns(const scl_problem *problem) {
@@ -200,7 +200,7 @@ static scl_status lasso_solve(const void *self, const scl_problem *problem, scl_
   return path(self, problem, &((const lasso *)self)->lambda, 1, &out, error);
 }
 
-/* ------------------------------------------------------------ abilities */
+/* ------------ abilities */
 
 static scl_status lasso_objective(const void *instance, const scl_problem *problem,
                                   const double *coefficients, const double *intercept,

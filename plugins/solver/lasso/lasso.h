@@ -4,7 +4,7 @@
 
 #include "shared/separable.h"
 
-/* ------------------------------------------------------------ active_set.c */
+/* ------------ active_set.c */
 
 typedef struct growing_cholesky {
   const scl_host *host;
@@ -64,7 +64,7 @@ typedef struct active_state {
 scl_status active_set_solve(active_set *q, const separable *r, const scl_problem *problem,
                             double target, size_t most, active_state *s, scl_error *error);
 
-/* ------------------------------------------------------------ sparse.c */
+/* ------------ sparse.c */
 
 typedef struct lasso_sparse {
   double l1_ratio, tolerance;

@@ -78,7 +78,7 @@ static void write_solution(const risk *r, const double *x, double gradient_norm,
   if (r->lambda > 0 && !r->intercept) out->gap = gradient_norm * gradient_norm / (2 * r->lambda);
 }
 
-/* ------------------------------------------------------------ lbfgs */
+/* ------------ lbfgs */
 
 /* Whether a row with these scores and targets (c each) is on the right side of every boundary. */
 static bool right_side(size_t c, const double *f, const double *y) {
@@ -142,7 +142,7 @@ static scl_status by_lbfgs(const logistic *self, const risk *r, scl_solution *ou
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ sparse rows */
+/* ------------ sparse rows */
 
 /* Newton's method, for each of `count` lambdas. Where these are only compared, to a quarter of
  * csr_path_tolerance: errors of several classes at small lambdas would move by more than one
@@ -173,7 +173,7 @@ static scl_status by_newton(const logistic *self, risk *r, const double *values,
   return status;
 }
 
-/* ------------------------------------------------------------ sgd */
+/* ------------ sgd */
 
 typedef struct descent {
   const risk *risk;
@@ -431,7 +431,7 @@ static scl_status by_sgd(const logistic *self, const risk *r, early_stop *early,
   return status;
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 static scl_status logistic_solve(const void *instance, const scl_problem *problem,
                                  scl_solution *out, scl_error *error) {

@@ -20,7 +20,7 @@
 
 #include <float.h>
 
-/* ------------------------------------------------------------ the decomposition */
+/* ------------ the decomposition */
 
 /* Allocates a decomposition of that order as scratch memory of the host. */
 static scl_status loo_make(const scl_host *host, size_t order, loo_spectrum *out,
@@ -94,7 +94,7 @@ scl_status loo_decompose(const scl_host *host, const scl_symmetric *a, const scl
   return status;
 }
 
-/* ------------------------------------------------------------ from residuals to a score */
+/* ------------ from residuals to a score */
 
 /* A row's contribution to the score, from its targets y and its left-out residuals f_-i - y in
  * `left`, c numbers each: the squared length, or 1 if the class is wrong and 0 if not. */
@@ -118,7 +118,7 @@ static double loo_left(double residual, double leverage) {
   return leverage < 1 - 1e-13 ? residual / (1 - leverage) : INFINITY;
 }
 
-/* ------------------------------------------------------------ the walk over rows */
+/* ------------ the walk over rows */
 
 typedef struct loo_walk {
   const scl_problem *problem;
@@ -295,7 +295,7 @@ scl_status loo_by_rows(const scl_problem *problem, const loo_spectrum *spectrum,
   return status;
 }
 
-/* ------------------------------------------------------------ GCV, from sums alone */
+/* ------------ GCV, from sums alone */
 
 scl_status loo_gcv(const loo_spectrum *spectrum, const scl_normal *normal,
                    const scl_problem *problem, double lambda, const double *coefficients,
@@ -319,7 +319,7 @@ scl_status loo_gcv(const loo_spectrum *spectrum, const scl_normal *normal,
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ the dual
+/* ------------ the dual
  *
  *   b = (Phi Phi' + n lambda I)^-1 y,   e_-i = b_i / k_i,   k_i = sum_j v_ji^2 / (s_j + n lambda)
  *

@@ -64,7 +64,7 @@ static scl_status ridge_create(void *instance, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ one solution */
+/* ------------ one solution */
 
 /* The system of all lambdas, primal or dual, and how its residual comes from the rows. */
 typedef struct ridge_solver {
@@ -158,7 +158,7 @@ static scl_status solve_one(ridge_solver *s, double weight, double *x, scl_solut
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ primal */
+/* ------------ primal */
 
 /* The scores of all solutions from one decomposition. work: D c numbers. */
 static scl_status estimate(const ridge *self, const scl_problem *problem, const scl_normal *normal,
@@ -271,7 +271,7 @@ static scl_status primal(const ridge *self, const scl_problem *problem, const do
   return status;
 }
 
-/* ------------------------------------------------------------ dual */
+/* ------------ dual */
 
 /* Scratch from which the scores of the dual are computed, besides its solutions. */
 typedef struct dual_scoring {
@@ -375,7 +375,7 @@ static scl_status ridge_dual(const ridge *self, const scl_problem *problem, cons
   return status;
 }
 
-/* ------------------------------------------------------------ the plugin */
+/* ------------ the plugin */
 
 /* Whether the dual is tried: where it is asked for, or by `auto` for l2, more features than rows,
  * and rows that may be read. */

@@ -5,7 +5,7 @@
 #include "shared/refined_solve.h"
 #include <scullery/plugin.h>
 
-/* ------------------------------------------------------------ estimate.c */
+/* ------------ estimate.c */
 
 /* In the order of the words of ridge's option `estimate`. */
 enum { ESTIMATE_NONE, ESTIMATE_LOO, ESTIMATE_LOO_ERROR, ESTIMATE_GCV };
@@ -38,7 +38,7 @@ scl_status loo_gcv(const loo_spectrum *spectrum, const scl_normal *normal,
 double loo_dual(const scl_problem *problem, const loo_spectrum *spectrum, int32_t estimate,
                 double lambda, const double *b, const double *y, double *left);
 
-/* ------------------------------------------------------------ rounding.c */
+/* ------------ rounding.c */
 
 /* out (order x columns) = the residual of x from the rows */
 typedef scl_status (*ridge_residual)(void *context, const double *x, double *out, scl_error *error);

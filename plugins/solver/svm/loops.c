@@ -52,11 +52,11 @@ ISA_INLINE size_t svm_partner_any(size_t count, double most, double least, doubl
   return svm_best_lane(&s, count);
 }
 
-#define SVM_PARTNER(target, isa, loop)                                                             \
-  target static size_t svm_partner_##isa(size_t count, double most, double least, double kii,      \
-                                         const float *ki, const double *diagonal,                  \
-                                         const double *low, const double *f) {                     \
-    return loop(count, most, least, kii, ki, diagonal, low, f);                                    \
+#define SVM_PARTNER(target, isa, loop) \
+  target static size_t svm_partner_##isa(size_t count, double most, double least, double kii, \
+                                         const float *ki, const double *diagonal, \
+                                         const double *low, const double *f) { \
+    return loop(count, most, least, kii, ki, diagonal, low, f); \
   }
 SVM_PARTNER(, plain, svm_partner_any)
 
@@ -67,7 +67,7 @@ typedef double svm_four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float svm_four_f32 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int64_t svm_four_i64 __attribute__((vector_size(32), aligned(8), may_alias));
 
-#define SVM_CHOOSE(mask, a, b)                                                                     \
+#define SVM_CHOOSE(mask, a, b) \
   (svm_four)(((svm_four_i64)(a) & (mask)) | ((svm_four_i64)(b) & ~(mask)))
 
 ISA_INLINE size_t svm_partner_by_masks(size_t count, double most, double least, double kii,
@@ -105,7 +105,7 @@ SVM_PARTNER(__attribute__((target("avx2"))), avx2, svm_partner_by_masks)
 SVM_PARTNER(__attribute__((target("avx512f"))), avx512, svm_partner_any)
 #endif
 
-/* ------------------------------------------------------------ all loops */
+/* ------------ all loops */
 
 /* f += delta (ki - kj), and the ends of the violation after it. up is -infinity where a coefficient
  * cannot grow, low infinity where it cannot shrink; rows of the padding have both. */
@@ -182,27 +182,27 @@ ISA_INLINE float svm_single_any(size_t count, double factor, const double *restr
   return most;
 }
 
-/* ------------------------------------------------------------ the table */
+/* ------------ the table */
 
-#define SVM_LOOPS(target, isa)                                                                     \
-  target static void svm_advance_##isa(size_t count, double delta, const float *ki,                \
-                                       const float *kj, const double *up, const double *low,       \
-                                       double *f, svm_ends *out) {                                 \
-    svm_advance_any(count, delta, ki, kj, up, low, f, out);                                        \
-  }                                                                                                \
-  target static void svm_add_four_##isa(size_t count, const double a[4], const float *const k[4],  \
-                                        double *f) {                                               \
-    svm_add_four_any(count, a, k, f);                                                              \
-  }                                                                                                \
-  target static size_t svm_distances_##isa(size_t count, double square, const double *squares,     \
-                                           double *numbers) {                                      \
-    return svm_distances_any(count, square, squares, numbers);                                     \
-  }                                                                                                \
+#define SVM_LOOPS(target, isa) \
+  target static void svm_advance_##isa(size_t count, double delta, const float *ki, \
+                                       const float *kj, const double *up, const double *low, \
+                                       double *f, svm_ends *out) { \
+    svm_advance_any(count, delta, ki, kj, up, low, f, out); \
+  } \
+  target static void svm_add_four_##isa(size_t count, const double a[4], const float *const k[4], \
+                                        double *f) { \
+    svm_add_four_any(count, a, k, f); \
+  } \
+  target static size_t svm_distances_##isa(size_t count, double square, const double *squares, \
+                                           double *numbers) { \
+    return svm_distances_any(count, square, squares, numbers); \
+  } \
   target static float svm_single_##isa(size_t count, double factor, const double *x, float *out) { \
-    return svm_single_any(count, factor, x, out);                                                  \
-  }                                                                                                \
-  static const svm_loops svm_loops_##isa = {svm_advance_##isa, svm_partner_##isa,                  \
-                                            svm_add_four_##isa, svm_distances_##isa,               \
+    return svm_single_any(count, factor, x, out); \
+  } \
+  static const svm_loops svm_loops_##isa = {svm_advance_##isa, svm_partner_##isa, \
+                                            svm_add_four_##isa, svm_distances_##isa, \
                                             svm_single_##isa};
 ISA_EACH_SET(SVM_LOOPS, "avx512f")
 

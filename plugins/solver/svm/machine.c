@@ -12,7 +12,7 @@
 
 enum { SVM_MOST_TRIES = 10 }; /* computations of f in double precision */
 
-/* ------------------------------------------------------------ f in double precision */
+/* ------------ f in double precision */
 
 /* A task of the pool: f in double precision for one strip of rows. */
 static scl_status svm_machine_exact_task(void *context, size_t index, scl_error *error) {
@@ -88,7 +88,7 @@ static double svm_machine_constant(const svm_machine *m) {
   return free_rows > 0 ? sum / (double)free_rows : (m->most + m->least) / 2;
 }
 
-/* ------------------------------------------------------------ the whole */
+/* ------------ the whole */
 
 /* f in double precision, when rounds have ended: whether its violation is at most the tolerance, or
  * no smaller than at the computation before, so that no more can be gained. */

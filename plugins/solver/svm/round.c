@@ -2,7 +2,7 @@
  * its solution, and f of all rows after it. */
 #include "svm.h"
 
-/* ------------------------------------------------------------ the working set */
+/* ------------ the working set */
 
 /* A heap of the `room` largest values, the least of them on top. */
 typedef struct svm_heap {
@@ -67,7 +67,7 @@ static void svm_machine_choose(svm_machine *m) {
   svm_machine_join(m, &shrink);
 }
 
-/* ------------------------------------------------------------ kernel values */
+/* ------------ kernel values */
 
 /* A task of the pool: kernel values of the missing rows with one strip of the rows at work. */
 static scl_status svm_machine_tile(void *context, size_t index, scl_error *error) {
@@ -103,7 +103,7 @@ static scl_status svm_machine_fill(svm_machine *m, scl_error *error) {
   return m->host->parallel((m->count + SVM_STRIP - 1) / SVM_STRIP, svm_machine_tile, m, error);
 }
 
-/* ------------------------------------------------------------ a round */
+/* ------------ a round */
 
 /* Copies the problem of the working set to m->smo and solves it to a tenth of its violation (to the
  * tolerance where the set has all rows). Lists in change and change_values by how much each

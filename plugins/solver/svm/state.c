@@ -11,7 +11,7 @@ size_t svm_set_room(size_t n) {
   return svm_least(n, svm_least(room, SVM_SET));
 }
 
-/* ------------------------------------------------------------ memory */
+/* ------------ memory */
 
 void svm_machine_release(svm_machine *m) {
   const scl_host *host = m->host;
@@ -98,7 +98,7 @@ scl_status svm_machine_reserve(svm_machine *m, size_t n, size_t d, scl_error *er
   return svm_machine_reserve_kept(m, n, q, error);
 }
 
-/* ------------------------------------------------------------ functions */
+/* ------------ functions */
 
 /* What follows from the rows of m->out and the options. */
 static void svm_machine_fix(svm_machine *m) {
@@ -167,7 +167,7 @@ scl_status svm_machine_unpack(svm_machine *m, scl_error *error) {
   return m->count == m->rows.count ? SCL_STATUS_OK : svm_machine_gather(m, error);
 }
 
-/* ------------------------------------------------------------ the rows at work */
+/* ------------ the rows at work */
 
 void svm_machine_all(svm_machine *m) {
   m->host->release(m->own);

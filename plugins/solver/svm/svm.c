@@ -48,7 +48,7 @@ static scl_status svm_create(void *instance, scl_error *error) {
                                "gamma and kernel both set the kernel: give one of them");
 }
 
-/* ------------------------------------------------------------ models */
+/* ------------ models */
 
 /* Scores are the functions themselves, or the votes of one function a pair of classes. */
 typedef struct machines {
@@ -102,7 +102,7 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   return status;
 }
 
-/* ------------------------------------------------------------ problems */
+/* ------------ problems */
 
 /* From so many functions on, they are fitted side by side, at most SHARES at once, which share the
  * cache; fewer are fitted one after another, each on all threads. The share of a function is the
@@ -191,7 +191,7 @@ static scl_status training_prepare(training *t, scl_error *error) {
   return status == SCL_STATUS_OK ? training_reserve(t, error) : status;
 }
 
-/* ------------------------------------------------------------ one function */
+/* ------------ one function */
 
 /* The role of row i in function `at`: a class of the pair, or a target. */
 static svm_row svm_row_of(const training *t, size_t at, size_t i) {
@@ -406,7 +406,7 @@ static scl_status fit_functions(training *t, scl_error *error) {
   return status;
 }
 
-/* ------------------------------------------------------------ the model */
+/* ------------ the model */
 
 static bool has_coefficient(const training *t, size_t row) {
   const size_t functions = t->m->base.functions;
@@ -435,7 +435,7 @@ static scl_status keep_support(training *t, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ fitting */
+/* ------------ fitting */
 
 /* Writes outcome and note; the residual is the largest violation over the functions. */
 static void training_account(const training *t, scl_solution *out) {
@@ -505,7 +505,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   return status;
 }
 
-/* ------------------------------------------------------------ arrays: rows (the support vectors),
+/* ------------ arrays: rows (the support vectors),
  * coefficients, intercept; votes (0 or 1), pairs */
 
 static scl_status save(const void *instance, const void *model, scl_archive *archive,

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ------------------------------------------------------------ loops.c */
+/* ------------ loops.c */
 
 enum { SVM_LANES = 32 }; /* counts of the choosing loops are multiples of it */
 
@@ -33,7 +33,7 @@ typedef struct svm_loops {
 /* The loops of the best instruction set of this machine. */
 svm_loops svm_loops_get(void);
 
-/* ------------------------------------------------------------ cache.c */
+/* ------------ cache.c */
 
 typedef struct svm_cache {
   size_t width, slots, capacity; /* columns; slots of that width; numbers in all */
@@ -63,7 +63,7 @@ float *svm_cache_claim(svm_cache *c, size_t row, size_t turn);
  * 1. */
 void svm_cache_keep(svm_cache *c, const size_t *kept, size_t count);
 
-/* ------------------------------------------------------------ kernel.c */
+/* ------------ kernel.c */
 
 typedef struct svm {
   scl_base base;
@@ -107,7 +107,7 @@ scl_status svm_single(const svm *self, const svm_loops *loops, const svm_rows *u
 scl_status svm_gram(const void *instance, const scl_const_parameters *u,
                     const scl_const_parameters *v, double *out, ptrdiff_t stride, scl_error *error);
 
-/* ------------------------------------------------------------ smo.c */
+/* ------------ smo.c */
 
 /* A row: its target, bounds and coefficient. */
 typedef struct svm_row {
@@ -140,7 +140,7 @@ typedef struct svm_smo {
  * returns their number. The caller sets row, k and f; row's coefficients and f are updated. */
 size_t svm_smo_solve(svm_smo *s, double tolerance, size_t most_steps);
 
-/* ------------------------------------------------------------ state.c */
+/* ------------ state.c */
 
 enum {
   SVM_SET = 512,   /* rows of the working set, at most */
@@ -233,13 +233,13 @@ void svm_machine_ends(svm_machine *m);
  * SVM_PATIENCE rounds, if these are at least a third of all. */
 scl_status svm_machine_shrink(svm_machine *m, scl_error *error);
 
-/* ------------------------------------------------------------ round.c */
+/* ------------ round.c */
 
 /* One round: chooses the working set, computes its missing kernel values, solves it, updates f of
  * all rows at work, and shrinks. */
 scl_status svm_machine_round(svm_machine *m, scl_error *error);
 
-/* ------------------------------------------------------------ machine.c */
+/* ------------ machine.c */
 
 /* Begins function `function` (from 1), m->out, without coefficients. */
 void svm_machine_begin(svm_machine *m, size_t function);

@@ -218,7 +218,7 @@ static scl_status fit(const void *instance, const scl_fitting *fitting, scl_erro
   return put_metric(&m, fitting, moments, error);
 }
 
-/* ------------------------------------------------------------ applying */
+/* ------------ applying */
 
 /* matrix is d x d, or 1 x d in the diagonal form; as many columns leave as arrive. */
 static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error *error) {

@@ -52,7 +52,7 @@ void agop_close_fit(agop_fit *f) {
   f->host->symmetric->destroy(f->factor);
 }
 
-/* ------------------------------------------------------------ features */
+/* ------------ features */
 
 /* Fourier: w_t ~ N(0, I), over |N(0, 1)| for the Laplacian kernel (the Cauchy law in R^d).
  * Landmarks: rows of z; rows have no order but that of their hashes, so the first ones are as good
@@ -139,7 +139,7 @@ static scl_status make_features(agop_fit *f, double rate, scl_error *error) {
   return f->host->parallel((f->sample->n + ROWS - 1) / ROWS, features_task, f, error);
 }
 
-/* ------------------------------------------------------------ regression */
+/* ------------ regression */
 
 /* factor = lambda times the penalty: I, or for landmarks their kernel matrix, which is the squared
  * norm of the function. A little of I keeps it definite. */
@@ -259,7 +259,7 @@ scl_status agop_run_fit(agop_fit *f, const double *metric, size_t round, double 
   return make_features(f, f->best_rate, error);
 }
 
-/* ------------------------------------------------------------ gradients */
+/* ------------ gradients */
 
 /* With coefficients a_t and b_t of cosine and sine:
  *   df/dz = sum_t (b_t cos <v_t, z> - a_t sin <v_t, z>) v_t / sqrt(T)

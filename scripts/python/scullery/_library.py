@@ -77,7 +77,7 @@ class Listener(ctypes.Structure):
     _fields_ = [("context", pointer), ("report", REPORT), ("warn", WARN)]
 
 
-# ---------------------------------------------------------------- finding the libraries
+# ------------ finding the libraries
 
 
 def _folders():
@@ -198,7 +198,7 @@ def _check(code, error):
     raise ValueError(sentence)
 
 
-# ---------------------------------------------------------------- arrays
+# ------------ arrays
 
 
 def table_of(X, names=None):
@@ -275,7 +275,7 @@ def _take_text(address):
         _fit.scl_free(address)
 
 
-# ---------------------------------------------------------------- sessions
+# ------------ sessions
 
 
 class _Session:
@@ -369,7 +369,7 @@ def _after_fork():
 os.register_at_fork(after_in_child=_after_fork)
 
 
-# ---------------------------------------------------------------- models
+# ------------ models
 
 
 class Model:

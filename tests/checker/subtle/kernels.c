@@ -3,40 +3,40 @@
  * bell: exp(-||u - v||^2/(2 width^2)) by `gram`; edge: exp(-||u - v||/width). */
 #include "subtle.h"
 
-#define FAULTS(X)                                                                                  \
-  X(bell, indefinite, "exp(-d^2) - 0.3: the least eigenvalue is far below 0")                      \
-  X(bell, indefinite_far, "negative numbers at a distance of 3 and more")                          \
-  X(bell, sigmoid, "tanh(<u, v> - 1): indefinite")                                                 \
-  X(bell, cut_small, "numbers below 0.02 become 0")                                                \
-  X(bell, rounded, "rounded to two digits")                                                        \
-  X(edge, cancels, "distances by norms and products: the root of a negative number near 0")        \
-  X(bell, cancels_far, "distances by norms and products: digits are lost far from 0")              \
-  X(bell, one_stride, "the stride of u is used for v")                                             \
-  X(bell, columns_32, "columns from 32 on are left out")                                           \
-  X(bell, columns_256, "columns from 256 on are left out")                                         \
-  X(bell, long_v, "v from 512 on repeats the first ones")                                          \
-  X(bell, long_u, "u from 256 on repeats the first ones")                                          \
-  X(bell, width_small, "a width below 0.01 is taken as 0.01")                                      \
-  X(bell, width_large, "a width above 50 is taken as 50")                                          \
-  X(bell, clocked_k, "K depends on the clock")                                                     \
-  X(bell, first_k, "the first call of a process differs")                                          \
-  X(bell, race_k, "distances go through static memory")                                            \
-  X(bell, cached_norms, "norms are kept by the address of the rows")                               \
-  X(bell, diagonal_short, "diagonal is 1 beside a gram of 1 + 1e-9 width")                         \
-  X(bell, diagonal_late, "diagonal of parameters from 256 on is 0")                                \
-  X(bell, asymmetric_far, "K(u, v) differs from K(v, u) at a distance of 4 and more")              \
-  X(bell, above_one, "K(u, v) of near rows is above K(u, u)")                                      \
-  X(bell, nan_far, "NaN at distances of 100 and more")                                             \
-  X(bell, nan_equal, "NaN where rows are equal and not 0")                                         \
-  X(bell, origin, "rows of zeros have K = 1 with all others")                                      \
-  X(bell, sum_float, "sums over columns in float32")                                               \
-  X(bell, one_d, "in one column K is that of the square root")                                     \
-  X(bell, tilt_mean, "the tilt takes the mean of the law as 0")                                    \
-  X(bell, tilt_wide, "the tilt is 1 % off where the law is wide")                                  \
-  X(bell, tilt_far, "the tilt takes column 0 for columns from 8 on")                               \
-  X(bell, shift_wrong, "says that K keeps its value under shifts, and reads 1 % of the norm")      \
-  X(edge, prepared_first, "with prepared work v begins at the first parameter")                    \
-  X(overlap, terms_repeat, "the slot terms takes the first number of y for all")                   \
+#define FAULTS(X) \
+  X(bell, indefinite, "exp(-d^2) - 0.3: the least eigenvalue is far below 0") \
+  X(bell, indefinite_far, "negative numbers at a distance of 3 and more") \
+  X(bell, sigmoid, "tanh(<u, v> - 1): indefinite") \
+  X(bell, cut_small, "numbers below 0.02 become 0") \
+  X(bell, rounded, "rounded to two digits") \
+  X(edge, cancels, "distances by norms and products: the root of a negative number near 0") \
+  X(bell, cancels_far, "distances by norms and products: digits are lost far from 0") \
+  X(bell, one_stride, "the stride of u is used for v") \
+  X(bell, columns_32, "columns from 32 on are left out") \
+  X(bell, columns_256, "columns from 256 on are left out") \
+  X(bell, long_v, "v from 512 on repeats the first ones") \
+  X(bell, long_u, "u from 256 on repeats the first ones") \
+  X(bell, width_small, "a width below 0.01 is taken as 0.01") \
+  X(bell, width_large, "a width above 50 is taken as 50") \
+  X(bell, clocked_k, "K depends on the clock") \
+  X(bell, first_k, "the first call of a process differs") \
+  X(bell, race_k, "distances go through static memory") \
+  X(bell, cached_norms, "norms are kept by the address of the rows") \
+  X(bell, diagonal_short, "diagonal is 1 beside a gram of 1 + 1e-9 width") \
+  X(bell, diagonal_late, "diagonal of parameters from 256 on is 0") \
+  X(bell, asymmetric_far, "K(u, v) differs from K(v, u) at a distance of 4 and more") \
+  X(bell, above_one, "K(u, v) of near rows is above K(u, u)") \
+  X(bell, nan_far, "NaN at distances of 100 and more") \
+  X(bell, nan_equal, "NaN where rows are equal and not 0") \
+  X(bell, origin, "rows of zeros have K = 1 with all others") \
+  X(bell, sum_float, "sums over columns in float32") \
+  X(bell, one_d, "in one column K is that of the square root") \
+  X(bell, tilt_mean, "the tilt takes the mean of the law as 0") \
+  X(bell, tilt_wide, "the tilt is 1 % off where the law is wide") \
+  X(bell, tilt_far, "the tilt takes column 0 for columns from 8 on") \
+  X(bell, shift_wrong, "says that K keeps its value under shifts, and reads 1 % of the norm") \
+  X(edge, prepared_first, "with prepared work v begins at the first parameter") \
+  X(overlap, terms_repeat, "the slot terms takes the first number of y for all") \
   X(bell, width_squared, "the declared width is that of its square beyond 5")
 SUBTLE_FAULTS(subtle_kernels);
 
@@ -226,7 +226,7 @@ SUBTLE(edge, SCL_KERNEL(.spaces = SCL_BIT(SCL_SPACE_DENSE), .gram = edge_gram),
        SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_PREPARE, scl_ability_prepare, .prepare = edge_prepare,
                                .release = edge_release)));
 
-/* ------------------------------------------------------------ overlap: <u, v>, with its terms */
+/* ------------ overlap: <u, v>, with its terms */
 
 static scl_status overlap_gram(const void *instance, const scl_const_parameters *u,
                                const scl_const_parameters *v, double *out, ptrdiff_t stride,

@@ -5,49 +5,49 @@
 #include "subtle.h"
 #include <stdio.h>
 
-#define FAULTS(X)                                                                                  \
-  X(soft, beta_small, "a beta below 0.01 is taken as 0.01")                                        \
-  X(soft, beta_large, "a beta above 50 is taken as 50")                                            \
-  X(soft, long_row, "numbers from 4096 on repeat the first ones")                                  \
-  X(soft, long_tail, "the last of 1000 and more numbers that are no multiple of 8 are copied")     \
-  X(soft, small_float32, "float32 numbers below 1e-4 become 0")                                    \
-  X(soft, float32_large, "float32 numbers above 20 become NaN")                                    \
-  X(soft, nan_at_1, "phi(1) is 0/0")                                                               \
-  X(soft, nan_near_0, "phi is 0/0 for numbers below 1e-9")                                         \
-  X(soft, half_at_0, "phi(0) is 1e-3")                                                             \
-  X(soft, clocked_phi, "phi depends on the clock")                                                 \
-  X(soft, first_phi, "the first call of a process differs")                                        \
-  X(soft, race_phi, "numbers go through static memory")                                            \
-  X(soft, cached_phi, "the last number and its phi are kept in the instance")                      \
-  X(soft, lipschitz_low, "the Lipschitz constant is 3 % too small")                                \
-  X(soft, lipschitz_steep, "phi has a steep piece of width 0.02 at 1.5")                           \
-  X(soft, bound_low, "the bound is 0.1 % too small")                                               \
-  X(soft, kink_far, "phi has a kink at 4.5")                                                       \
-  X(soft, jump_small, "phi jumps by 1e-3 at 0.7")                                                  \
-  X(soft, smooth_small_v, "smoothing is NaN for v below 1e-5")                                     \
-  X(soft, smooth_large_v, "smoothing is wrong for v above 20")                                     \
-  X(soft, smooth_negative, "smoothing of negative m is 1 % off")                                   \
-  X(soft, smooth_beta, "smoothing leaves beta out where it is above 5")                            \
-  X(soft, smooth_float32, "smoothing in float32 is 0.1 % off")                                     \
-  X(soft, smooth_long, "smoothing of numbers from 64 on repeats")                                  \
-  X(soft, dual_equal, "the dual of equal numbers is NaN")                                          \
-  X(soft, dual_zero, "the dual of a variance of 0 is NaN")                                         \
-  X(soft, dual_negative, "the dual of a negative covariance is NaN")                               \
-  X(soft, dual_apart, "the dual is wrong where variances are 1000 times apart")                    \
-  X(soft, dual_large, "the dual is wrong where a variance is above 50")                            \
-  X(soft, dual_above, "the dual takes asin of numbers a little above 1")                           \
-  X(side, scale_tiny, "side takes numbers below 1e-6 as 0")                                        \
-  X(side, high_at_0, "side has another value at -0.0")                                             \
-  X(side, threshold_order, "the threshold dual depends on the order of its arguments")             \
-  X(side, threshold_ends, "the threshold dual is wrong at 0 and 1")                                \
-  X(side, codes_late, "codes of columns from 256 on are 0")                                        \
-  X(side, code_dual_nan, "the code dual of variances of 0 is NaN")                                 \
-  X(wide, formula_twice, "the formula in C has sin 2z in place of sin z")                          \
-  X(wide, wide_cols, "output 1 of columns from 256 on is output 0")                                \
-  X(wide, wide_rows, "rows from 128 on repeat the first ones")                                     \
-  X(wide, wide_stride, "the plane stride is that of a packed block from 64 columns on")            \
-  X(wide, wide_race, "apply works in static memory")                                               \
-  X(wide, wide_large, "cos and sin are wrong above 100")                                           \
+#define FAULTS(X) \
+  X(soft, beta_small, "a beta below 0.01 is taken as 0.01") \
+  X(soft, beta_large, "a beta above 50 is taken as 50") \
+  X(soft, long_row, "numbers from 4096 on repeat the first ones") \
+  X(soft, long_tail, "the last of 1000 and more numbers that are no multiple of 8 are copied") \
+  X(soft, small_float32, "float32 numbers below 1e-4 become 0") \
+  X(soft, float32_large, "float32 numbers above 20 become NaN") \
+  X(soft, nan_at_1, "phi(1) is 0/0") \
+  X(soft, nan_near_0, "phi is 0/0 for numbers below 1e-9") \
+  X(soft, half_at_0, "phi(0) is 1e-3") \
+  X(soft, clocked_phi, "phi depends on the clock") \
+  X(soft, first_phi, "the first call of a process differs") \
+  X(soft, race_phi, "numbers go through static memory") \
+  X(soft, cached_phi, "the last number and its phi are kept in the instance") \
+  X(soft, lipschitz_low, "the Lipschitz constant is 3 % too small") \
+  X(soft, lipschitz_steep, "phi has a steep piece of width 0.02 at 1.5") \
+  X(soft, bound_low, "the bound is 0.1 % too small") \
+  X(soft, kink_far, "phi has a kink at 4.5") \
+  X(soft, jump_small, "phi jumps by 1e-3 at 0.7") \
+  X(soft, smooth_small_v, "smoothing is NaN for v below 1e-5") \
+  X(soft, smooth_large_v, "smoothing is wrong for v above 20") \
+  X(soft, smooth_negative, "smoothing of negative m is 1 % off") \
+  X(soft, smooth_beta, "smoothing leaves beta out where it is above 5") \
+  X(soft, smooth_float32, "smoothing in float32 is 0.1 % off") \
+  X(soft, smooth_long, "smoothing of numbers from 64 on repeats") \
+  X(soft, dual_equal, "the dual of equal numbers is NaN") \
+  X(soft, dual_zero, "the dual of a variance of 0 is NaN") \
+  X(soft, dual_negative, "the dual of a negative covariance is NaN") \
+  X(soft, dual_apart, "the dual is wrong where variances are 1000 times apart") \
+  X(soft, dual_large, "the dual is wrong where a variance is above 50") \
+  X(soft, dual_above, "the dual takes asin of numbers a little above 1") \
+  X(side, scale_tiny, "side takes numbers below 1e-6 as 0") \
+  X(side, high_at_0, "side has another value at -0.0") \
+  X(side, threshold_order, "the threshold dual depends on the order of its arguments") \
+  X(side, threshold_ends, "the threshold dual is wrong at 0 and 1") \
+  X(side, codes_late, "codes of columns from 256 on are 0") \
+  X(side, code_dual_nan, "the code dual of variances of 0 is NaN") \
+  X(wide, formula_twice, "the formula in C has sin 2z in place of sin z") \
+  X(wide, wide_cols, "output 1 of columns from 256 on is output 0") \
+  X(wide, wide_rows, "rows from 128 on repeat the first ones") \
+  X(wide, wide_stride, "the plane stride is that of a packed block from 64 columns on") \
+  X(wide, wide_race, "apply works in static memory") \
+  X(wide, wide_large, "cos and sin are wrong above 100") \
   X(wide, harmonic_off, "the amplitude is 3 % off")
 SUBTLE_FAULTS(subtle_nonlinearities);
 
@@ -173,7 +173,7 @@ SUBTLE(soft,
                      SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual, .dual = dual)),
        .create = create, .ability = ability);
 
-/* ------------------------------------------------------------ side */
+/* ------------ side */
 
 static void side_loop(const void *self, size_t count, const double *z, double *out) {
   (void)self;
@@ -231,7 +231,7 @@ SUBTLE(side, SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = side_loop),
                      .categories = categories),
            SCL_OFFER(SCL_ABILITY_CODE_DUAL, scl_ability_code_dual, .collision = code_dual)));
 
-/* ------------------------------------------------------------ wide */
+/* ------------ wide */
 
 static scl_status apply(const void *self, const scl_const_block *z, const scl_block *out,
                         scl_error *error) {

@@ -5,64 +5,64 @@
  * form. */
 #include "subtle.h"
 
-#define FAULTS(X)                                                                                  \
-  X(rows, index_12, "the number of a parameter is cut to 12 bits")                                 \
-  X(rows, index_16, "the number of a parameter is cut to 16 bits")                                 \
-  X(rows, index_32, "the number of a parameter is cut to 32 bits")                                 \
-  X(rows, index_float, "the number of a parameter goes through float32")                           \
-  X(rows, column_period, "column 0 repeats after 256 parameters")                                  \
-  X(rows, sign_period, "parameter t + 1024 is parameter t with the other sign")                    \
-  X(rows, seed_32, "the seed is cut to 32 bits")                                                   \
-  X(rows, seed_index, "the seed is added to the number of a parameter")                            \
-  X(rows, stream_added, "the stream is added to the seed")                                         \
-  X(rows, stream_8, "the stream is cut to 8 bits, but for the plane")                              \
-  X(rows, stream_of_bias, "the stream of the bias is used for weights")                            \
-  X(rows, stream_beyond, "a stream beyond the 16 of its own is used")                              \
-  X(rows, plane_4, "plane 4 is plane 0 again")                                                     \
-  X(rows, plane_seed, "the plane is added to the seed")                                            \
-  X(rows, variance_up, "the variance is 5 % too large")                                            \
-  X(rows, variance_down, "the variance is 5 % too small")                                          \
-  X(rows, variance_far, "the variance is 10 % off from column 8 on")                               \
-  X(rows, variance_late, "the variance is 10 % off from parameter 5000 on")                        \
-  X(rows, variance_little, "the variance is 1 % too large")                                        \
-  X(rows, mean_little, "the mean is off by 0.007 sigma")                                           \
-  X(rows, mean_moved, "the mean is off by 0.03 sigma")                                             \
-  X(rows, tails_cut, "numbers beyond 2.5 sigma are cut to it")                                     \
-  X(rows, heavy, "Student's law with 12 degrees of freedom in the place of the normal one")        \
-  X(rows, coarse, "numbers are rounded to 1/8 of sigma")                                           \
-  X(rows, twin_columns, "column j is column j - 32 from 32 on")                                    \
-  X(rows, few_columns, "columns from 256 on keep what was there")                                  \
-  X(rows, small_buffer, "a buffer of 64 columns: those beyond it repeat")                          \
-  X(rows, long_batch, "in a batch, parameter 1000 is parameter 0")                                 \
-  X(rows, packed_far, "strides are taken for packed from 40 columns on")                           \
-  X(rows, total_scaled, "parameters depend on T from 4000 on")                                     \
-  X(rows, rare_nan, "one number in 5000 is NaN")                                                   \
-  X(rows, rare_huge, "one number in 20000 is infinite")                                            \
-  X(rows, sigma_small, "a sigma below 0.01 is taken as 0.01")                                      \
-  X(rows, sigma_large, "a sigma above 50 is taken as 50")                                          \
-  X(rows, mean_lost, "the option `mean` is lost where sigma is not its default")                   \
-  X(rows, clocked, "numbers depend on the clock")                                                  \
-  X(rows, first_call, "the first draw of a process differs")                                       \
-  X(rows, race, "rows are made in static memory")                                                  \
-  X(rows, own_memory, "draws go through the memory of the instance")                               \
-  X(rows, by_address, "numbers depend on the alignment of the memory")                             \
-  X(rows, law_scale_far, "the declared law is 10 % too wide from column 8 on")                     \
-  X(rows, law_mean, "the declared law has no mean")                                                \
-  X(rows, factor_far, "the characteristic function reads 32 columns")                              \
-  X(rows, factor_rows, "the characteristic function of the 65th row is that of the first")         \
-  X(rows, factor_sigma, "the characteristic function is 3 % too narrow")                           \
-  X(stumps, column_uneven, "stumps take the last column 10 % too often")                           \
-  X(stumps, column_byte, "stumps cut the column to 8 bits")                                        \
-  X(stumps, share_tail, "the distribution function is 1 beyond 2.5")                               \
-  X(turned, apply_rows, "apply gets rows from 256 on wrong")                                       \
-  X(turned, apply_dims, "apply leaves out columns from 128 on")                                    \
-  X(turned, apply_half, "apply rounds float32 to 10 bits")                                         \
-  X(turned, prepared_place, "with prepared work apply takes the first parameters for all")         \
-  X(turned, prepared_float, "prepared work is rounded to float32")                                 \
-  X(turned, apply_race, "apply works in static memory")                                            \
-  X(taught, learns_start, "only the first 1000 rows are learnt from")                              \
-  X(taught, learns_few_columns, "columns from 64 on are not learnt from")                          \
-  X(quick, make_late, "the simple form repeats after 4096 numbers")                                \
+#define FAULTS(X) \
+  X(rows, index_12, "the number of a parameter is cut to 12 bits") \
+  X(rows, index_16, "the number of a parameter is cut to 16 bits") \
+  X(rows, index_32, "the number of a parameter is cut to 32 bits") \
+  X(rows, index_float, "the number of a parameter goes through float32") \
+  X(rows, column_period, "column 0 repeats after 256 parameters") \
+  X(rows, sign_period, "parameter t + 1024 is parameter t with the other sign") \
+  X(rows, seed_32, "the seed is cut to 32 bits") \
+  X(rows, seed_index, "the seed is added to the number of a parameter") \
+  X(rows, stream_added, "the stream is added to the seed") \
+  X(rows, stream_8, "the stream is cut to 8 bits, but for the plane") \
+  X(rows, stream_of_bias, "the stream of the bias is used for weights") \
+  X(rows, stream_beyond, "a stream beyond the 16 of its own is used") \
+  X(rows, plane_4, "plane 4 is plane 0 again") \
+  X(rows, plane_seed, "the plane is added to the seed") \
+  X(rows, variance_up, "the variance is 5 % too large") \
+  X(rows, variance_down, "the variance is 5 % too small") \
+  X(rows, variance_far, "the variance is 10 % off from column 8 on") \
+  X(rows, variance_late, "the variance is 10 % off from parameter 5000 on") \
+  X(rows, variance_little, "the variance is 1 % too large") \
+  X(rows, mean_little, "the mean is off by 0.007 sigma") \
+  X(rows, mean_moved, "the mean is off by 0.03 sigma") \
+  X(rows, tails_cut, "numbers beyond 2.5 sigma are cut to it") \
+  X(rows, heavy, "Student's law with 12 degrees of freedom in the place of the normal one") \
+  X(rows, coarse, "numbers are rounded to 1/8 of sigma") \
+  X(rows, twin_columns, "column j is column j - 32 from 32 on") \
+  X(rows, few_columns, "columns from 256 on keep what was there") \
+  X(rows, small_buffer, "a buffer of 64 columns: those beyond it repeat") \
+  X(rows, long_batch, "in a batch, parameter 1000 is parameter 0") \
+  X(rows, packed_far, "strides are taken for packed from 40 columns on") \
+  X(rows, total_scaled, "parameters depend on T from 4000 on") \
+  X(rows, rare_nan, "one number in 5000 is NaN") \
+  X(rows, rare_huge, "one number in 20000 is infinite") \
+  X(rows, sigma_small, "a sigma below 0.01 is taken as 0.01") \
+  X(rows, sigma_large, "a sigma above 50 is taken as 50") \
+  X(rows, mean_lost, "the option `mean` is lost where sigma is not its default") \
+  X(rows, clocked, "numbers depend on the clock") \
+  X(rows, first_call, "the first draw of a process differs") \
+  X(rows, race, "rows are made in static memory") \
+  X(rows, own_memory, "draws go through the memory of the instance") \
+  X(rows, by_address, "numbers depend on the alignment of the memory") \
+  X(rows, law_scale_far, "the declared law is 10 % too wide from column 8 on") \
+  X(rows, law_mean, "the declared law has no mean") \
+  X(rows, factor_far, "the characteristic function reads 32 columns") \
+  X(rows, factor_rows, "the characteristic function of the 65th row is that of the first") \
+  X(rows, factor_sigma, "the characteristic function is 3 % too narrow") \
+  X(stumps, column_uneven, "stumps take the last column 10 % too often") \
+  X(stumps, column_byte, "stumps cut the column to 8 bits") \
+  X(stumps, share_tail, "the distribution function is 1 beyond 2.5") \
+  X(turned, apply_rows, "apply gets rows from 256 on wrong") \
+  X(turned, apply_dims, "apply leaves out columns from 128 on") \
+  X(turned, apply_half, "apply rounds float32 to 10 bits") \
+  X(turned, prepared_place, "with prepared work apply takes the first parameters for all") \
+  X(turned, prepared_float, "prepared work is rounded to float32") \
+  X(turned, apply_race, "apply works in static memory") \
+  X(taught, learns_start, "only the first 1000 rows are learnt from") \
+  X(taught, learns_few_columns, "columns from 64 on are not learnt from") \
+  X(quick, make_late, "the simple form repeats after 4096 numbers") \
   X(quick, make_coarse, "the simple form makes numbers of 10 bits")
 SUBTLE_FAULTS(subtle_samplers);
 
@@ -211,19 +211,19 @@ static scl_status characteristic(const void *instance, const scl_draw *draw, siz
   return SCL_STATUS_OK;
 }
 
-#define ROW_OPTIONS                                                                                \
-  SCL_NUMBER(rows, sigma, "1", "standard deviation", SCL_POSITIVE),                                \
+#define ROW_OPTIONS \
+  SCL_NUMBER(rows, sigma, "1", "standard deviation", SCL_POSITIVE), \
       SCL_NUMBER(rows, mean, "0", "mean of every number", SCL_WITHIN(-100, 100))
 static const scl_option row_options[] = {ROW_OPTIONS, SCL_OPTION_BIAS};
-#define ROW_ABILITIES                                                                              \
-  SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law),                                         \
-      SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,                            \
+#define ROW_ABILITIES \
+  SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law), \
+      SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic, \
                 .characteristic = characteristic)
 SUBTLE(rows, SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_rows),
        SCL_INSTANCE(rows, row_options), SCL_ABILITIES(ROW_ABILITIES), .create = create,
        .destroy = destroy);
 
-/* ------------------------------------------------------------ stumps */
+/* ------------ stumps */
 
 static scl_status draw_stumps(const void *instance, const scl_draw *draw, const scl_parameters *out,
                               scl_error *error) {
@@ -254,7 +254,7 @@ SUBTLE(stumps, SCL_SAMPLER(.space = SCL_SPACE_THRESHOLD, .draw = draw_stumps),
        SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_DISTRIBUTION, scl_ability_distribution,
                                .distribution = distribution)));
 
-/* ------------------------------------------------------------ turned */
+/* ------------ turned */
 
 static scl_status layout_turned(const void *self, size_t dim, scl_layout *out, scl_error *error) {
   (void)self, (void)error;
@@ -343,7 +343,7 @@ SUBTLE(turned,
                                .release = release_turned)),
        .create = create, .destroy = destroy);
 
-/* ------------------------------------------------------------ taught */
+/* ------------ taught */
 
 typedef struct means {
   size_t dim;
@@ -397,7 +397,7 @@ SUBTLE(taught, SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw_taught),
        SCL_INSTANCE(rows, plain_options), .create = create, .destroy = destroy,
        SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LEARN, scl_ability_learn, .learn = learn)));
 
-/* ------------------------------------------------------------ quick */
+/* ------------ quick */
 
 static void make(const void *self, size_t count, const double *numbers, double *e) {
   (void)self;

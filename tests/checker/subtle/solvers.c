@@ -7,53 +7,53 @@
 
 #include <stdlib.h>
 
-#define FAULTS(X)                                                                                  \
-  X(ridge, float_10_bits, "float32 rows are cut to 10 bits")                                       \
-  X(ridge, unlimited, "max_iterations is not used")                                                \
-  X(ridge, limit_times_10, "makes 10 times max_iterations, and reports max_iterations")            \
-  X(ridge, tolerance_unused, "the tolerance is always 1e-3, and the given one is reported")        \
-  X(ridge, always_converged, "says converged where max_iterations ended it")                       \
-  X(ridge, gap_lies, "reports a gap of 0")                                                         \
-  X(ridge, worst_iterate, "returns the iterate before the best one")                               \
-  X(ridge, warm_added, "adds the point to start from to the solution")                             \
-  X(ridge, warm_stays, "stays where it starts, and says converged")                                \
-  X(ridge, warm_stops, "makes half of the steps from a point to start from, and says converged")   \
-  X(ridge, leaks_singular, "leaks where the system is singular")                                   \
-  X(ridge, leaks_refused, "leaks where it refuses equal targets")                                  \
-  X(ridge, rows_4096, "rows from 4096 on are left out")                                            \
-  X(ridge, features_32, "features from 32 on are left out")                                        \
-  X(ridge, features_256, "features from 256 on are left out")                                      \
-  X(ridge, targets_4, "the fifth target is the fourth")                                            \
-  X(ridge, classes_4, "the fourth class is never learnt")                                          \
-  X(ridge, path_16, "values from the 17th on take the solution of the 16th")                       \
-  X(ridge, path_warm, "each value of a path starts at the one before and makes 3 steps")           \
-  X(ridge, lambda_small, "a lambda below 1e-5 is taken as 1e-5")                                   \
-  X(ridge, lambda_large, "a lambda above 10 is taken as 10")                                       \
-  X(ridge, clocked_solve, "the solution depends on the clock")                                     \
-  X(ridge, first_solve, "the first solution of a process differs")                                 \
-  X(ridge, race_solve, "iterates lie in static memory")                                            \
-  X(ridge, last_block, "a last block of fewer than 8 rows is left out after others")               \
-  X(ridge, row_order, "later rows count a little more")                                            \
-  X(ridge, weights_float, "row weights above 10 are cut to 10")                                    \
-  X(ridge, objective_unweighted, "the objective leaves the row weights out")                       \
-  X(ridge, objective_constant, "the objective leaves the constant out")                            \
-  X(ridge, objective_first, "the objective leaves the penalty of the last coefficient out")        \
-  X(ridge, objective_nan, "the objective is NaN at 0")                                             \
-  X(ridge, constant_penalised, "the constant is penalised")                                        \
-  X(ridge, constant_rounded, "the constant is rounded to 3 digits")                                \
-  X(ridge, note_control, "the note has control characters")                                        \
-  X(ridge, note_endless, "the note has no end")                                                    \
-  X(ridge, small_targets, "targets below 1e-5 are taken as 0")                                     \
-  X(ridge, large_targets, "targets above 1e4 are taken as 1e4")                                    \
-  X(ridge, small_columns, "columns below 1e-6 are taken as 0")                                     \
-  X(ridge, iterations_0, "reports no iterations")                                                  \
-  X(ridge, residual_0, "reports a residual of 0")                                                  \
-  X(idle, effect_none, "the option `damping` does nothing")                                        \
-  X(ridge, tall_only, "with more features than rows the last ones are left out")                   \
-  X(model, decide_late, "scores of rows from 64 on repeat")                                        \
-  X(model, decide_race, "scores are made in static memory")                                        \
-  X(model, decide_columns, "scores leave features from 64 on out")                                 \
-  X(model, save_float, "coefficients are saved as float32")                                        \
+#define FAULTS(X) \
+  X(ridge, float_10_bits, "float32 rows are cut to 10 bits") \
+  X(ridge, unlimited, "max_iterations is not used") \
+  X(ridge, limit_times_10, "makes 10 times max_iterations, and reports max_iterations") \
+  X(ridge, tolerance_unused, "the tolerance is always 1e-3, and the given one is reported") \
+  X(ridge, always_converged, "says converged where max_iterations ended it") \
+  X(ridge, gap_lies, "reports a gap of 0") \
+  X(ridge, worst_iterate, "returns the iterate before the best one") \
+  X(ridge, warm_added, "adds the point to start from to the solution") \
+  X(ridge, warm_stays, "stays where it starts, and says converged") \
+  X(ridge, warm_stops, "makes half of the steps from a point to start from, and says converged") \
+  X(ridge, leaks_singular, "leaks where the system is singular") \
+  X(ridge, leaks_refused, "leaks where it refuses equal targets") \
+  X(ridge, rows_4096, "rows from 4096 on are left out") \
+  X(ridge, features_32, "features from 32 on are left out") \
+  X(ridge, features_256, "features from 256 on are left out") \
+  X(ridge, targets_4, "the fifth target is the fourth") \
+  X(ridge, classes_4, "the fourth class is never learnt") \
+  X(ridge, path_16, "values from the 17th on take the solution of the 16th") \
+  X(ridge, path_warm, "each value of a path starts at the one before and makes 3 steps") \
+  X(ridge, lambda_small, "a lambda below 1e-5 is taken as 1e-5") \
+  X(ridge, lambda_large, "a lambda above 10 is taken as 10") \
+  X(ridge, clocked_solve, "the solution depends on the clock") \
+  X(ridge, first_solve, "the first solution of a process differs") \
+  X(ridge, race_solve, "iterates lie in static memory") \
+  X(ridge, last_block, "a last block of fewer than 8 rows is left out after others") \
+  X(ridge, row_order, "later rows count a little more") \
+  X(ridge, weights_float, "row weights above 10 are cut to 10") \
+  X(ridge, objective_unweighted, "the objective leaves the row weights out") \
+  X(ridge, objective_constant, "the objective leaves the constant out") \
+  X(ridge, objective_first, "the objective leaves the penalty of the last coefficient out") \
+  X(ridge, objective_nan, "the objective is NaN at 0") \
+  X(ridge, constant_penalised, "the constant is penalised") \
+  X(ridge, constant_rounded, "the constant is rounded to 3 digits") \
+  X(ridge, note_control, "the note has control characters") \
+  X(ridge, note_endless, "the note has no end") \
+  X(ridge, small_targets, "targets below 1e-5 are taken as 0") \
+  X(ridge, large_targets, "targets above 1e4 are taken as 1e4") \
+  X(ridge, small_columns, "columns below 1e-6 are taken as 0") \
+  X(ridge, iterations_0, "reports no iterations") \
+  X(ridge, residual_0, "reports a residual of 0") \
+  X(idle, effect_none, "the option `damping` does nothing") \
+  X(ridge, tall_only, "with more features than rows the last ones are left out") \
+  X(model, decide_late, "scores of rows from 64 on repeat") \
+  X(model, decide_race, "scores are made in static memory") \
+  X(model, decide_columns, "scores leave features from 64 on out") \
+  X(model, save_float, "coefficients are saved as float32") \
   X(model, save_five, "five targets are saved as four")
 SUBTLE_FAULTS(subtle_solvers);
 
@@ -357,10 +357,10 @@ static scl_penalty penalty(const void *self) {
   return SCL_PENALTY_L2;
 }
 
-#define RIDGE_OPTIONS                                                                              \
-  SCL_NUMBER(ridge, lambda, "1e-3", "regularisation of the mean loss", SCL_POSITIVE,               \
-             .role = SCL_ROLE_REGULARISATION),                                                     \
-      SCL_NUMBER(ridge, tolerance, "1e-8", "norm of the residual, relative", SCL_BETWEEN(0, 1)),   \
+#define RIDGE_OPTIONS \
+  SCL_NUMBER(ridge, lambda, "1e-3", "regularisation of the mean loss", SCL_POSITIVE, \
+             .role = SCL_ROLE_REGULARISATION), \
+      SCL_NUMBER(ridge, tolerance, "1e-8", "norm of the residual, relative", SCL_BETWEEN(0, 1)), \
       SCL_INTEGER(ridge, max_iterations, "1000", "steps at most", SCL_WITHIN(1, 1e9))
 static const scl_option right_options[] = {
     RIDGE_OPTIONS,
@@ -369,10 +369,10 @@ static const scl_option idle_options[] = {
     RIDGE_OPTIONS,
     SCL_BOOLEAN(ridge, intercept, "false", "fit a constant", .role = SCL_ROLE_INTERCEPT),
     SCL_NUMBER(ridge, damping, "0.5", "factor of each step", SCL_BETWEEN(0, 1))};
-#define RIDGE_ABILITIES                                                                            \
-  SCL_ABILITIES(                                                                                   \
-      SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective),             \
-      SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty),                     \
+#define RIDGE_ABILITIES \
+  SCL_ABILITIES( \
+      SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = objective), \
+      SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = penalty), \
       SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = solve_path))
 SUBTLE(ridge, SCL_SOLVER(.solve = solve, .dtypes = SCL_DTYPES_FLOAT),
        SCL_INSTANCE(ridge, right_options), RIDGE_ABILITIES);
@@ -380,7 +380,7 @@ SUBTLE(ridge, SCL_SOLVER(.solve = solve, .dtypes = SCL_DTYPES_FLOAT),
 SUBTLE(idle, SCL_SOLVER(.solve = solve, .dtypes = SCL_DTYPES_FLOAT),
        SCL_INSTANCE(ridge, idle_options), RIDGE_ABILITIES);
 
-/* ------------------------------------------------------------ as a model */
+/* ------------ as a model */
 
 typedef struct model {
   size_t d, c;

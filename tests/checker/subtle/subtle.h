@@ -16,10 +16,10 @@ typedef struct subtle_fault {
 #define SUBTLE_NUMBER(component, name, about) FAULT_##name,
 #define SUBTLE_ROW(component, name, about) {#component, #name, about},
 #define IS(name) (chosen == FAULT_##name)
-#define SUBTLE_FAULTS(list)                                                                        \
-  enum { FAULT_NONE, FAULTS(SUBTLE_NUMBER) FAULT_COUNT };                                          \
-  static int chosen;                                                                               \
-  static const subtle_fault list##_rows[] = {FAULTS(SUBTLE_ROW){NULL, NULL, NULL}};                \
+#define SUBTLE_FAULTS(list) \
+  enum { FAULT_NONE, FAULTS(SUBTLE_NUMBER) FAULT_COUNT }; \
+  static int chosen; \
+  static const subtle_fault list##_rows[] = {FAULTS(SUBTLE_ROW){NULL, NULL, NULL}}; \
   const subtle_set list = {list##_rows, &chosen}
 
 typedef struct subtle_set {
@@ -37,10 +37,10 @@ extern const scl_plugin subtle_ridge, subtle_idle, subtle_model;
 double subtle_clock(void);
 unsigned subtle_calls(void);
 
-#define SUBTLE(word, ...)                                                                          \
-  const scl_plugin subtle_##word = {                                                               \
-      __VA_ARGS__, .name = "subtle_" #word, .version = "1.0",                                      \
-      .summary = "A plugin of the checker's tests",                                                \
+#define SUBTLE(word, ...) \
+  const scl_plugin subtle_##word = { \
+      __VA_ARGS__, .name = "subtle_" #word, .version = "1.0", \
+      .summary = "A plugin of the checker's tests", \
       .doc = "The comment at the head of its source says what it computes."}
 
 #endif

@@ -20,7 +20,7 @@ static scl_bits some_bits(size_t columns, size_t rows) {
   return bits;
 }
 
-/* ------------------------------------------------------------ sums */
+/* ------------ sums */
 
 static void test_gram(size_t columns, size_t rows) {
   scl_bits bits = some_bits(columns, rows);
@@ -195,7 +195,7 @@ static void test_spread(size_t count, size_t start, size_t rows) {
   scl_bits_release(&bits);
 }
 
-/* ------------------------------------------------------------ maps */
+/* ------------ maps */
 
 static scl_instance *make(const char *kind, const char *text) {
   scl_instance *instance = NULL;

@@ -16,7 +16,7 @@ static double any_number(int low, int high) {
   return chance() & 64 ? -value : value;
 }
 
-/* ------------------------------------------------------------ the reference
+/* ------------ the reference
  *
  * Two's complement of WORDS words of 32 bits; bit 0 stands for 2^-LEAST. */
 enum { WORDS = 144, LEAST = 2200 };
@@ -74,7 +74,7 @@ static double large_round(large a) {
   return negative ? -value : value;
 }
 
-/* ------------------------------------------------------------ sums of arrays */
+/* ------------ sums of arrays */
 
 static void shuffle(double *x, size_t count) {
   for (size_t i = count; i > 1; i--) {
@@ -136,7 +136,7 @@ static void test_special(void) {
   expect(sum == 0 && !signbit(sum), "no numbers", sum, 0);
 }
 
-/* ------------------------------------------------------------ sums that are kept */
+/* ------------ sums that are kept */
 
 enum { NUMBERS = 7, ADDITIONS = 1500 };
 
@@ -241,7 +241,7 @@ static void test_products(int low, int high) {
   scl_exact_destroy(e);
 }
 
-/* ------------------------------------------------------------ digits */
+/* ------------ digits */
 
 /* Rows x k numbers, cut and put together again. */
 static void test_digits(int low, int high, int width) {

@@ -122,7 +122,7 @@ static void test_loops(void) {
           check_loops(*l, terms[t], rows[r], firsts[(t + r + c) % 5], cols[c], (t + c) % 2 == 1);
 }
 
-/* ---------------------------------------------------------------- sparse rows */
+/* ------------ sparse rows */
 
 /* Sparse rows of a: about one number in five, none in every seventh row. The numbers of B in the row
  * of each term, in whole strips. */

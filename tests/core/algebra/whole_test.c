@@ -45,7 +45,7 @@ static void *some_numbers(scl_whole type, size_t rows, size_t n, size_t stride, 
   return v;
 }
 
-/* ------------------------------------------------------------ sums of products */
+/* ------------ sums of products */
 
 typedef struct sums_case {
   scl_whole type;
@@ -198,7 +198,7 @@ static void test_threads(scl_whole type) {
   free(v);
 }
 
-/* ------------------------------------------------------------ rounding */
+/* ------------ rounding */
 
 /* The same by libm, in the arithmetic of the type. */
 static int32_t rounded(scl_dtype dtype, int32_t most, double y, double offset, double inverse,
@@ -300,7 +300,7 @@ static void test_roundings(scl_whole type, scl_dtype dtype) {
   test_rounding(NULL, type, dtype);
 }
 
-/* ------------------------------------------------------------ products with float64 numbers */
+/* ------------ products with float64 numbers */
 
 /* V a within rounding of a plain loop, and with the same bits for every row alone and every column
  * of a alone. */

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      (void)fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-      exit(EXIT_FAILURE);                                                                          \
-    }                                                                                              \
+#define CHECK(condition) \
+  do { \
+    if (!(condition)) { \
+      (void)fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+      exit(EXIT_FAILURE); \
+    } \
   } while (0)
 
 /* "search 1, learning 5" and whether a follower told it, of the last report. */

@@ -31,7 +31,7 @@ local function of_stage(list, stage)
   return some
 end
 
--- ---------------------------------------------------------------- what is told
+-- ------------ what is told
 
 function TestAWalkTellsOfRows()
   local list = of_stage(reports(sc.pipeline{ sinks(), s.ridge{}, block = 500 }), "learning")
@@ -99,7 +99,7 @@ function TestEveryFormOfFitTakesIt()
     { progress = count }):weights())
 end
 
--- ---------------------------------------------------------------- stopping
+-- ------------ stopping
 
 function TestFalseStopsWithASentence()
   local p, calls = sc.pipeline{ sinks(), s.hinge{ lambda = 1e-6, tolerance = 1e-9 } }, 0
@@ -174,7 +174,7 @@ function TestWrongUseIsASentence()
   lu.assertErrorMsgContains("unknown option 'tasks'", p.fit, p, ds, { tasks = "regression" })
 end
 
--- ---------------------------------------------------------------- early stopping
+-- ------------ early stopping
 
 local function weighting(T) return sc.instantiation{ K = sc.kernel.gaussian{ width = 1 },
   p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign() }:features{ T = T,
@@ -336,7 +336,7 @@ function TestWhatCannotBeHeldOutIsASentence()
   lu.assertNil(plain:info().note) -- nothing is said, nor held out, by default
 end
 
--- ---------------------------------------------------------------- the line on a terminal
+-- ------------ the line on a terminal
 
 -- A small fit long after another one is no long work: the line, which shows work of more than a
 -- second, stays away.

@@ -37,7 +37,7 @@ local function refusal(f, ...)
   return message
 end
 
--- ---------------------------------------------------------------- packing
+-- ------------ packing
 
 function TestUnpackGivesBackWhatWasPacked()
   for _, levels in ipairs{ 1, 2, 3, 4, 5, 16, 300, 65536 } do
@@ -74,7 +74,7 @@ function TestMemoryIsBitsOverEight()
   end
 end
 
--- ---------------------------------------------------------------- distances
+-- ------------ distances
 
 function TestHammingIsTheShareOfNumbersThatDiffer()
   for _, levels in ipairs{ 2, 4, 5, 300 } do
@@ -154,7 +154,7 @@ function TestHammingEstimatesTheCollisionProbability()
   end
 end
 
--- ---------------------------------------------------------------- nearest
+-- ------------ nearest
 
 local function plain_nearest(H, i, k)
   local list = {}
@@ -204,7 +204,7 @@ function TestNoQueriesGiveNoRows()
   lu.assertEquals({ none:hamming(codes):rows(), codes:hamming(none):cols() }, { 0, 0 })
 end
 
--- ---------------------------------------------------------------- rows
+-- ------------ rows
 
 function TestSelectAndSliceTakeRows()
   local M = numbers(50, 70, 6)
@@ -217,7 +217,7 @@ function TestSelectAndSliceTakeRows()
   lu.assertEquals(tostring(codes), "codes 50 x 70, 6 levels, 210 bits each")
 end
 
--- ---------------------------------------------------------------- files
+-- ------------ files
 
 local function with_file(f)
   local path = os.tmpname()
@@ -256,7 +256,7 @@ function TestADamagedFileIsRefused()
   end)
 end
 
--- ---------------------------------------------------------------- bad input
+-- ------------ bad input
 
 function TestBadInputIsRefusedWithASentence()
   local M = numbers(5, 6, 4)

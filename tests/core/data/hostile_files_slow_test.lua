@@ -23,7 +23,7 @@ local function packed(bytes)
   return made[#made]
 end
 
--- ---------------------------------------------------------------- zero bytes, long words
+-- ------------ zero bytes, long words
 
 TestZeroBytes = {}
 
@@ -55,7 +55,7 @@ function TestZeroBytes:test_a_word_for_missing_is_the_whole_field()
   lu.assertEquals(r.names, { "a=x", "a=xyz" })
 end
 
--- ---------------------------------------------------------------- many columns
+-- ------------ many columns
 
 TestWidth = {}
 
@@ -156,7 +156,7 @@ function TestWidth:test_values_that_make_the_choice_of_a_median_slow()
   lu.assertEquals(r.X:get(1, 1), (n + 1) / 2)
 end
 
--- ---------------------------------------------------------------- sizes
+-- ------------ sizes
 
 TestSizes = {}
 
@@ -222,7 +222,7 @@ function TestSizes:test_codes_sizes()
   end
 end
 
--- ---------------------------------------------------------------- gzip
+-- ------------ gzip
 
 TestGzip = {}
 
@@ -377,7 +377,7 @@ function TestGzip:test_what_unpacks_to_more_than_memory_is_refused()
   lu.assertStrContains(err, "stream = true")
 end
 
--- ---------------------------------------------------------------- waits
+-- ------------ waits
 
 TestWaits = {}
 

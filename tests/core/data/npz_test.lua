@@ -99,7 +99,7 @@ function TestRoundTrips.test_libsvm()
   end)
 end
 
--- ---------------------------------------------------------------- scipy and NumPy
+-- ------------ scipy and NumPy
 
 TestOfNumpy = {}
 
@@ -222,7 +222,7 @@ sp.save_npz(d + "/twice.npz", sp.coo_matrix(([1., 2.], ([1, 1], [0, 0]))))
   end)
 end
 
--- ---------------------------------------------------------------- damaged files
+-- ------------ damaged files
 
 TestErrors = {}
 

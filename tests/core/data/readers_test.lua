@@ -10,7 +10,7 @@ local support = require "support"
 
 local file, rows, column, refuses = reading.file, reading.rows, reading.column, reading.refuses
 
--- ---------------------------------------------------------------- LIBSVM
+-- ------------ LIBSVM
 
 TestLibsvm = {}
 
@@ -54,7 +54,7 @@ function TestLibsvm:test_bad_lines_are_named()
     { feature = 2 })
 end
 
--- ---------------------------------------------------------------- IDX
+-- ------------ IDX
 
 TestIdx = {}
 
@@ -200,7 +200,7 @@ function TestIdx:test_what_a_stream_refuses()
   refuses({ "has changed" }, core.read_rows, source, 1, 2)
 end
 
--- ---------------------------------------------------------------- NPY
+-- ------------ NPY
 
 TestNpy = {}
 
@@ -276,7 +276,7 @@ function TestNpy:test_streams_want_c_order_and_equal_rows()
   refuses("folder", core.stream_npy, "/tmp")
 end
 
--- ---------------------------------------------------------------- writing
+-- ------------ writing
 
 TestWriting = {}
 
@@ -346,7 +346,7 @@ function TestWriting:test_a_file_that_is_too_large_leaves_the_old_one_as_it_was(
   listing:close()
 end
 
--- ---------------------------------------------------------------- real files, where they are
+-- ------------ real files, where they are
 
 TestSets = {}
 

@@ -53,7 +53,7 @@ function TestPrompt:test_values_are_shown_and_ctrl_d_ends()
   lu.assertStrContains(text, "help() explains")
 end
 
--- ---------------------------------------------------------------- colours
+-- ------------ colours
 
 function TestPrompt:test_words_and_brackets_have_colours_as_they_are_typed()
   local _, shown = play{ [[type f = { 12, (nil) }]], [[wait (nil) }]], [[wait f = { 12, (nil) }]],
@@ -77,7 +77,7 @@ function TestPrompt:test_ctrl_c_also_clears_the_lines_below_the_cursor()
   lu.assertStrContains(shown, "\n\27[J")
 end
 
--- ---------------------------------------------------------------- lines
+-- ------------ lines
 
 function TestPrompt:test_enter_goes_on_until_the_statement_is_whole()
   play{ [[type for i = 7, 8 do\r]], [[type print(i * 11)\r]], [[type end\r]], [[wait 77]],
@@ -127,7 +127,7 @@ function TestPrompt:test_a_paste_taller_than_the_terminal()
     "wait 200", [[type exit\r]], "end" }, { rows = 10, columns = 40 })
 end
 
--- ---------------------------------------------------------------- history
+-- ------------ history
 
 function TestPrompt:test_history_is_found_by_the_next_session()
   play{ [[type first = 'marker' .. 1\r]], [[type first\r]], "wait marker1", [[type exit\r]], "end" }
@@ -244,7 +244,7 @@ function TestPrompt:test_a_history_that_is_no_plain_file()
   lu.assertStrContains(text, "this is no plain file")
 end
 
--- ---------------------------------------------------------------- completion
+-- ------------ completion
 
 function TestPrompt:test_tab_completes_and_lists()
   local text = play{ [[type #math.hu\t, 'mar'..'ker'\x01\x1b[3~print(\x05)\r]], "wait marker",
@@ -254,7 +254,7 @@ function TestPrompt:test_tab_completes_and_lists()
   lu.assertStrContains(text, "inf\tmarker")
 end
 
--- ---------------------------------------------------------------- characters and colours
+-- ------------ characters and colours
 
 function TestPrompt:test_any_character_in_any_locale()
   for _, locale in ipairs{ "C", "POSIX", "C.UTF-8", "nosuch" } do
@@ -315,7 +315,7 @@ function TestPrompt:test_long_help_goes_through_the_pager()
   lu.assertStrContains(play(steps, { environment = environment }), "\n  separator")
 end
 
--- ---------------------------------------------------------------- Ctrl-C
+-- ------------ Ctrl-C
 
 local fit = [[type p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, ]]
   .. [[phi = sc.nonlinearity.fourier(), T = 1000 }, sc.solver.ridge{} }\r]]
@@ -349,7 +349,7 @@ function TestPrompt:test_a_second_ctrl_c_stops_what_catches_the_first()
   lu.assertNil(text:find("session.lua", 1, true))
 end
 
--- ---------------------------------------------------------------- the file that is run first
+-- ------------ the file that is run first
 
 function TestPrompt:test_startup_file()
   local path = support.write(nil, "started = 'yes' .. '!' print('hel' .. 'lo')")

@@ -134,7 +134,7 @@ function TestAdjointOfWhatIsNotFinite()
   end
 end
 
--- ---------------------------------------------------------------- fits
+-- ------------ fits
 
 local labels, numbers, backwards, several = {}, sc.zeros(n, 1), {}, {}
 for i = 1, n do

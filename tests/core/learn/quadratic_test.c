@@ -18,7 +18,7 @@ static const double right[D * C] = {1, -2, 0, 3, 5, 0.5};
 static const double square[C] = {30, 20};
 static const double start[D * C] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
 
-/* ---------------------------------------------------------------- solvers of the test's own */
+/* ------------ solvers of the test's own */
 
 static size_t refused; /* verbs that answered SCL_STATUS_UNSUPPORTED */
 
@@ -134,7 +134,7 @@ static scl_status run(solving solve, const scl_quadratic *form, scl_fit *fit, sc
   return scl_quadratic_solve(form, &instance, fit, error);
 }
 
-/* ---------------------------------------------------------------- tests */
+/* ------------ tests */
 
 static void test_what_a_solver_may_ask(const scl_quadratic *form) {
   scl_fit fit;

@@ -38,7 +38,7 @@ local function close(value) local _ <close> = value end
 
 local function collect() for _ = 1, 3 do collectgarbage() end end
 
--- ---------------------------------------------------------------- lists
+-- ------------ lists
 
 TestLists = {}
 
@@ -154,7 +154,7 @@ function TestLists.test_elements_of_the_wrong_type_are_told_by_their_place()
   fails({ "3 fold numbers for 60 rows" }, core.training, source, {}, map, { folds = { 1, 1, 1 } })
 end
 
--- ---------------------------------------------------------------- closing and collecting
+-- ------------ closing and collecting
 
 TestUses = {}
 
@@ -308,7 +308,7 @@ function TestUses.test_blocks_are_closed_while_they_are_read()
   os.remove(path)
 end
 
--- ---------------------------------------------------------------- calls within calls
+-- ------------ calls within calls
 
 TestWithin = {}
 
@@ -432,7 +432,7 @@ function TestWithin.test_progress_watched_from_a_coroutine_that_is_gone()
   lu.assertNotNil(core.solve(training, ridge()))
 end
 
--- ---------------------------------------------------------------- components within components
+-- ------------ components within components
 
 TestNesting = {}
 
@@ -481,7 +481,7 @@ function TestNesting.test_a_component_within_itself()
   end
 end
 
--- ---------------------------------------------------------------- kinds
+-- ------------ kinds
 
 TestKinds = {}
 

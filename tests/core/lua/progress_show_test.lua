@@ -34,7 +34,7 @@ local function paths(run)
   return list, "\n" .. table.concat(list, "\n") .. "\n"
 end
 
--- ---------------------------------------------------------------- levels of Lua code
+-- ------------ levels of Lua code
 
 TestLevels = {}
 
@@ -144,7 +144,7 @@ function TestLevels.test_wrong_use_is_a_sentence()
   lu.assertErrorMsgContains("unknown option 'totals'", progress.level, { name = "x", totals = 1 })
 end
 
--- ---------------------------------------------------------------- functions of scripts
+-- ------------ functions of scripts
 
 TestFunctions = {}
 
@@ -224,7 +224,7 @@ function TestFunctions.test_time_left_is_that_of_the_outermost_level()
   lu.assertTrue(left > 0.09 * 1e6 - 100, left) -- of the million, not of the two
 end
 
--- ---------------------------------------------------------------- where it is shown
+-- ------------ where it is shown
 
 TestShown = {}
 
@@ -357,7 +357,7 @@ function TestShown.test_an_interrupt_takes_the_line_away()
   lu.assertStrMatches(shown, ".*\r\27%[K[^\r]*interrupted!\r\n.*")
 end
 
--- ---------------------------------------------------------------- JSON lines
+-- ------------ JSON lines
 
 TestLog = {}
 

@@ -28,7 +28,7 @@ static void require(scl_status status, const char *what, const scl_error *error)
   exit(1);
 }
 
-/* ------------------------------------------------------------ rows */
+/* ------------ rows */
 
 enum { ROWS = 150, COUNT = 70 };
 
@@ -69,7 +69,7 @@ static const size_t dims[] = {1, 8, 300, 784};
 enum { DIMS = sizeof dims / sizeof *dims };
 static rows made[DIMS][2];
 
-/* ------------------------------------------------------------ comparing */
+/* ------------ comparing */
 
 /* A relative difference that a sum of squares in another order makes; 0: all bits. */
 static double tolerance_of(const scl_map *map, bool with_kernel) {
@@ -179,7 +179,7 @@ static void compare_cells(scl_map *map, const rows *r, const char *what) {
   free(sparse);
 }
 
-/* ------------------------------------------------------------ maps */
+/* ------------ maps */
 
 typedef struct pairing {
   scl_instance *sampler, *phi, *kernel;
@@ -240,7 +240,7 @@ static scl_instance *make(const char *kind, const char *text) {
   return instance;
 }
 
-/* ------------------------------------------------------------ the registry */
+/* ------------ the registry */
 
 typedef struct names {
   scl_kind kind;
@@ -318,7 +318,7 @@ static void test_degrees(void) {
   }
 }
 
-/* ------------------------------------------------------------ sparse landmarks */
+/* ------------ sparse landmarks */
 
 /* Every third column of the rows: about one number in 15. far: but column 2 is near 100 in all
  * rows. */
@@ -381,7 +381,7 @@ static void test_landmarks(void) {
   }
 }
 
-/* ------------------------------------------------------------ weights drawn by columns */
+/* ------------ weights drawn by columns */
 
 /* The features of some maps with stored weights, against those with weights drawn by columns, of
  * sparse and dense rows, with a cache for no column, for some and for all. */

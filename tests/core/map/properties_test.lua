@@ -25,7 +25,7 @@ local function features(sampler, phi, T, seed, dtype)
     dtype = dtype }
 end
 
--- ---------------------------------------------------------------- which go together
+-- ------------ which go together
 
 test("every pair is taken or refused as both declare", function()
   for _, s in ipairs(registry.sampler) do
@@ -57,7 +57,7 @@ test("everything goes with something", function()
   end
 end)
 
--- ---------------------------------------------------------------- a map and its kernel
+-- ------------ a map and its kernel
 
 -- Pairs whose kernel has no closed form, and no other: sampler labels for each phi.
 local function biased(bias, names)
@@ -207,7 +207,7 @@ test("what has no kernel is a pair that there is", function()
   lu.assertEquals(missing, {})
 end)
 
--- ---------------------------------------------------------------- rows of all sizes, blocks,
+-- ------------ rows of all sizes, blocks,
 -- threads, float32
 
 local function check_rows(label, sampler, phi)
@@ -265,7 +265,7 @@ each_pair(function(s, p, label)
   end)
 end)
 
--- ---------------------------------------------------------------- kernel sections: phi is a kernel
+-- ------------ kernel sections: phi is a kernel
 
 -- Rows that the kernel takes, and a sampler whose rows it takes; nil where it refuses those of this
 -- sampler, as it does outside of a map.

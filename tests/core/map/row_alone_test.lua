@@ -104,7 +104,7 @@ function TestWholeNumbers()
     K = sc.kernel.gaussian{ width = 1 } }, nil, types)
 end
 
--- ---------------------------------------------------------------- decisions
+-- ------------ decisions
 
 local n = 700
 local X = sc.randn{ n, 5, seed = 3 }

@@ -8,15 +8,15 @@
 
 static int failures;
 
-#define expect(condition)                                                                          \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      (void)fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-      failures++;                                                                                  \
-    }                                                                                              \
+#define expect(condition) \
+  do { \
+    if (!(condition)) { \
+      (void)fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+      failures++; \
+    } \
   } while (0)
 
-/* ------------------------------------------------------------ a stream */
+/* ------------ a stream */
 
 enum { MOST = 4 };
 
@@ -138,7 +138,7 @@ static scl_status read_source(source *s, scl_arrow_rows **rows, scl_error *error
   return read_source_as(s, NULL, 0, rows, error);
 }
 
-/* ------------------------------------------------------------ tests */
+/* ------------ tests */
 
 /* Every type, with offsets, in two batches. */
 static void every_type(void) {

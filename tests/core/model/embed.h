@@ -22,7 +22,7 @@ static inline void expect(bool holds, const char *what, const char *more) {
   (void)fprintf(stderr, "embed: %s: %s\n", what, more);
 }
 
-/* ------------------------------------------------------------ files */
+/* ------------ files */
 
 typedef struct bytes {
   char *data;
@@ -84,7 +84,7 @@ static inline void refused(scl_status status, scl_status wanted, const scl_error
   expect(strstr(error->message, words) != NULL, words, error->message);
 }
 
-/* ------------------------------------------------------------ the models */
+/* ------------ the models */
 
 static inline void make_models(void) {
   char line[1000];

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "embed.h"
 
-/* ------------------------------------------------------------ sparse rows */
+/* ------------ sparse rows */
 
 /* Rows of a table in which numbers below 0.3 are 0, dense and sparse. */
 typedef struct sparse_rows {
@@ -129,7 +129,7 @@ static void test_misuse_of_sparse_rows(void) {
   scl_predictor_close(r);
 }
 
-/* ------------------------------------------------------------ texts */
+/* ------------ texts */
 
 /* The lines of texts.txt; those of `file` become texts that end in a zero byte. */
 static size_t split_lines(bytes *file, const char **lines, size_t *lengths, size_t most) {

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-/* ------------------------------------------------------------ predictions */
+/* ------------ predictions */
 
 static void compare(const scl_predictor *p, const char *name, const char *ending,
                     predicting predict) {
@@ -186,7 +186,7 @@ static void test_label_sets(void) {
   scl_predictor_close(r);
 }
 
-/* ------------------------------------------------------------ threads */
+/* ------------ threads */
 
 typedef struct work {
   const scl_predictor *p;
@@ -248,7 +248,7 @@ static void test_threads(void) {
   }
 }
 
-/* ------------------------------------------------------------ misuse */
+/* ------------ misuse */
 
 static void test_misuse(void) {
   double x[6] = {0}, out[6];
@@ -390,7 +390,7 @@ static void test_files_that_predict_nothing(void) {
   }
 }
 
-/* ------------------------------------------------------------ damage */
+/* ------------ damage */
 
 /* Some places of the file: all would take minutes. */
 static void test_damage(void) {
@@ -417,7 +417,7 @@ static void test_damage(void) {
   }
 }
 
-/* ------------------------------------------------------------ memory */
+/* ------------ memory */
 
 static scl_status use_once(const bytes *file, const table *rows, double *out) {
   scl_error error = {0};
@@ -457,7 +457,7 @@ static void test_failing_allocations(void) {
   }
 }
 
-/* ------------------------------------------------------------ the process */
+/* ------------ the process */
 
 static size_t count_threads(void) {
   size_t count = 0;
@@ -503,7 +503,7 @@ static void test_the_process_stays_as_it_was(void) {
   free(locale);
 }
 
-/* ------------------------------------------------------------ all */
+/* ------------ all */
 
 int main(void) {
   make_models();

@@ -49,7 +49,7 @@ test("means", function()
   same(p, ds.X, "means")
 end)
 
--- ---------------------------------------------------------------- every kind of model
+-- ------------ every kind of model
 
 function registry.places(classes)
   local list = {}
@@ -163,7 +163,7 @@ test("a search, options with parts and lists, a given block, several targets", f
     ds.X:column(2)), { task = "regression" }), ds.X, "two targets")
 end)
 
--- ---------------------------------------------------------------- what it says
+-- ------------ what it says
 
 test("labels that are numbers, and texts of any bytes", function()
   local X = sc.randn{ 30, 2, seed = 1 }
@@ -312,7 +312,7 @@ test("what no predictor is made of is refused", function()
   support.fails({ "no such file" }, predictors.load, "/nowhere/m")
 end)
 
--- ---------------------------------------------------------------- the examples
+-- ------------ the examples
 
 -- What the example prints, by p itself.
 local function wanted_lines(p, X)

@@ -17,7 +17,7 @@ local function load(word, code)
   return out, err, status
 end
 
--- ---------------------------------------------------------------- the entry
+-- ------------ the entry
 
 TestEntry = {}
 
@@ -52,7 +52,7 @@ function TestEntry:test_no_list()
   lu.assertStrContains(err, "slot 'get' of its scullery_entry gave no list")
 end
 
--- ---------------------------------------------------------------- slots without a status
+-- ------------ slots without a status
 
 function TestASlotWithoutAStatusFails()
   local out, err = load("", [[
@@ -64,7 +64,7 @@ function TestASlotWithoutAStatusFails()
   lu.assertStrContains(err, "nonlinearity.root_here: it takes no number below 0, and got -")
 end
 
--- ---------------------------------------------------------------- ids
+-- ------------ ids
 
 -- A nonlinearity "branded" with that id, compiled and loaded; it takes the place of the last one.
 local function branded(id)

@@ -10,7 +10,7 @@ local sanitized = (os.getenv("SCULLERY_SANITIZE") or "") ~= ""
 local X = sc.randn{ 30, 3, seed = 1 }
 local fails = support.fails
 
--- ---------------------------------------------------------------- refused when loaded
+-- ------------ refused when loaded
 
 -- A specimen with these lines is refused with a sentence that names the file and the component, and
 -- holds these words.
@@ -243,7 +243,7 @@ function TestDefaultsThatLeadBack()
   lu.assertTrue(sc.kernel[own.twice]{ inner = own.twice }:gram(X):isfinite())
 end
 
--- ---------------------------------------------------------------- slots that misbehave
+-- ------------ slots that misbehave
 
 -- Every slot of the specimens: "general.draw", whether it returns a status.
 local slots, returns = {}, {}
@@ -308,7 +308,7 @@ function TestARoundingModeLeftChanged()
   end
 end
 
--- ---------------------------------------------------------------- what slots write
+-- ------------ what slots write
 
 -- A specimen with this line says so, and blames no other component.
 local function blamed(slot, line, words, ask_for)
@@ -437,7 +437,7 @@ function TestNoVerbIsAskedFromInsideAVisit()
   lu.assertTrue(sc.pipeline{ p, own.square() }:fit(X, X:column(1):copy()):predict(X):isfinite())
 end
 
--- ---------------------------------------------------------------- sentences that stay
+-- ------------ sentences that stay
 
 function TestKernelRidgeKeepsTheSentenceOfItsKernel()
   for _, status in ipairs{ 2, 4, 6 } do -- SCL_STATUS_NUMERIC is 6
@@ -493,7 +493,7 @@ function TestPairKernels()
   end
 end
 
--- ---------------------------------------------------------------- crashes, in a child process
+-- ------------ crashes, in a child process
 
 -- Words of the command line that asks a specimen with this line, the name of its component, and its
 -- file.

@@ -32,7 +32,7 @@ local function refused(text, ...)
     write("x.so", text))
 end
 
--- ------------------------------------------------------------ what the file holds
+-- ------------ what the file holds
 
 TestContents = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestContents
 
@@ -90,7 +90,7 @@ function TestContents.test_what_is_no_plain_file_is_refused()
   fails({ "/dev/zero: this is no plain file" }, sc.plugin.load, "/dev/zero")
 end
 
--- ------------------------------------------------------------ who may write it
+-- ------------ who may write it
 
 TestWriters = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestWriters
 
@@ -159,7 +159,7 @@ function TestWriters.test_files_of_another_user_are_refused()
   end
 end
 
--- ------------------------------------------------------------ where the search looks
+-- ------------ where the search looks
 
 TestSearchPath = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestSearchPath
 

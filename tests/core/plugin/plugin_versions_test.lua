@@ -25,7 +25,7 @@ local function run(folder, script)
     quote(support.binary), quote(folder .. "/script.lua")))
 end
 
--- ---------------------------------------------------------------- later kinds
+-- ------------ later kinds
 
 local phi = [[
 static void loop(const void *s, size_t n, const double *z, double *out) {
@@ -73,7 +73,7 @@ function TestAListLoadsWithoutItsComponentOfALaterKind()
   end)
 end
 
--- ---------------------------------------------------------------- what is required
+-- ------------ what is required
 
 local function simple(members, table_members)
   return phi .. ([[
@@ -114,7 +114,7 @@ function TestFlagsOfTheUpperBitsAreUnderstoodOrRefused()
   end)
 end
 
--- ---------------------------------------------------------------- options
+-- ------------ options
 
 local function bent(options)
   return [[
@@ -206,7 +206,7 @@ function TestWrongFormerNames()
   end)
 end
 
--- ---------------------------------------------------------------- components of components
+-- ------------ components of components
 
 -- The composition of the author's guide.
 local function composed()

@@ -15,7 +15,7 @@ static void expect(bool holds, const char *what, const char *more) {
   (void)fprintf(stderr, "required_slots_test: %s: %s\n", what, more);
 }
 
-/* ------------------------------------------------------------ plugins that offer one ability */
+/* ------------ plugins that offer one ability */
 
 static scl_status draw(const void *self, const scl_draw *asked, const scl_parameters *out,
                        scl_error *error) {
@@ -47,7 +47,7 @@ static const scl_plugin loss = {
     .doc = "Of a test.",
     SCL_LOSS(.targets = SCL_TARGETS_NUMBERS, .value = value, .slope = slope)};
 
-/* ------------------------------------------------------------ their tables */
+/* ------------ their tables */
 
 #define SLOT(type, member) .slot = #member, .size = sizeof(type), .offset = offsetof(type, member)
 

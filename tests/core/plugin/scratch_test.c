@@ -28,7 +28,7 @@ static bool is_sound(const scl_host *host, size_t bytes, unsigned char mark) {
   return sound;
 }
 
-/* ------------------------------------------------------------ a kernel that takes memory */
+/* ------------ a kernel that takes memory */
 
 static const scl_host *host;
 static atomic_size_t most; /* bytes held, seen from tasks */
@@ -84,7 +84,7 @@ static const scl_plugin plugin = {.name = "taker",
                                   .create = create,
                                   .destroy = destroy};
 
-/* ------------------------------------------------------------ tests */
+/* ------------ tests */
 
 static scl_status ask(const scl_instance *kernel, size_t count, double *out, scl_error *error) {
   double rows[2] = {1, 2};

@@ -16,7 +16,7 @@ static void need(scl_status status, const scl_error *error) {
   expect(status == SCL_STATUS_OK, status == SCL_STATUS_OK ? "" : error->message, status, 0);
 }
 
-/* ------------------------------------------------------------ rows */
+/* ------------ rows */
 
 static uint64_t state = 1;
 
@@ -63,7 +63,7 @@ static void release_data(data *a) {
   SCL_RELEASE(a->weights, a->group);
 }
 
-/* ------------------------------------------------------------ sums */
+/* ------------ sums */
 
 static scl_flow flow_of(const data *a, scl_dtype dtype, bool weighted, bool grouped) {
   return (scl_flow){.source = a->source,
@@ -144,7 +144,7 @@ static void test_parts(void) {
   release_data(&few);
 }
 
-/* ------------------------------------------------------------ against 113 bits */
+/* ------------ against 113 bits */
 
 /* Phi'W Phi, centred where asked (then *right too is). */
 static wide *reference(const data *a, bool weighted, bool centred) {
@@ -257,7 +257,7 @@ static void test_scales(void) {
   release_data(&a);
 }
 
-/* ------------------------------------------------------------ ranges */
+/* ------------ ranges */
 
 static void multiply_rows(data *a, size_t first, double factor) {
   for (size_t i = first; i < a->n; i++)

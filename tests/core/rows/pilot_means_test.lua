@@ -70,7 +70,7 @@ function TestDecisionIsTransformTimesWeightsPlusIntercept()
   lu.assertTrue(gap(by_hand, p:decision(X)) < 1e-9)
 end
 
--- ---------------------------------------------------------------- one column decides alone
+-- ------------ one column decides alone
 
 local function outlier()
   local X = sc.randn{ 500, 3, seed = 1 } + 1e6
@@ -107,7 +107,7 @@ function TestJitterIsNotConverged()
   lu.assertStrContains(tostring(p), "regularised by ")
 end
 
--- ---------------------------------------------------------------- the model elsewhere
+-- ------------ the model elsewhere
 
 local X = far(2 ^ 25)
 local function sinks(dtype)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ a sum of numbers of many sizes */
+/* ------------ a sum of numbers of many sizes */
 
 enum { ROWS = 16384 * 7 + 100, BLOCK = 2048 };
 
@@ -154,7 +154,7 @@ static void test_nothing_and_failures(void) {
   }
 }
 
-/* ------------------------------------------------------------ statistics of columns */
+/* ------------ statistics of columns */
 
 static void test_column_moments_merge(void) {
   enum { N = 1000, D = 3 };
@@ -219,7 +219,7 @@ static void test_column_moments_of_weighted_rows(void) {
   scl_column_moments_destroy(&repeated);
 }
 
-/* ------------------------------------------------------------ cells */
+/* ------------ cells */
 
 enum { CELL_ROWS = 500, CELL_DIM = 3, GRIDS = 11 };
 

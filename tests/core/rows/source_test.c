@@ -22,7 +22,7 @@ static scl_matrix random_rows(scl_dtype dtype) {
   return x;
 }
 
-/* ------------------------------------------------------------ a file of blocks */
+/* ------------ a file of blocks */
 
 typedef struct block_source {
   scl_source base;
@@ -46,7 +46,7 @@ static void first_block(scl_source *source) { ((block_source *)source)->at = 0; 
 
 static void keep_block(scl_source *source) { (void)source; }
 
-/* ------------------------------------------------------------ comparing */
+/* ------------ comparing */
 
 /* Rows first .. first+count-1 of a source, sparse and dense, are those of x, and their targets are
  * the row numbers. */

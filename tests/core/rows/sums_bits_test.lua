@@ -131,7 +131,7 @@ function TestFitsSearchesAndClasses()
   lu.assertTrue(gap(chosen(), as_numbers(chosen)) < 1e-9)
 end
 
--- ---------------------------------------------------------------- row weights
+-- ------------ row weights
 
 local kinds = {
   copies = function(v) return math.floor(math.abs(2.5 * v)) end, -- 0, 1, ... as of a bootstrap
@@ -248,7 +248,7 @@ function TestClassesAreCounted()
   end
 end
 
--- ---------------------------------------------------------------- verbs over rows
+-- ------------ verbs over rows
 
 -- What a problem answers, the verbs being asked in several orders.
 local FIRST = 5 -- of the features of a minibatch

@@ -20,22 +20,22 @@ static void fail(int line, const char *what, const char *more) {
   (void)fprintf(stderr, "line %d: %s: %s\n", line, what, more);
   failures++;
 }
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) fail(__LINE__, #condition, "is false");                                      \
+#define CHECK(condition) \
+  do { \
+    if (!(condition)) fail(__LINE__, #condition, "is false"); \
   } while (0)
-#define WELL(call)                                                                                 \
-  do {                                                                                             \
-    scl_error error = {0};                                                                         \
-    if ((call) != SCL_STATUS_OK) fail(__LINE__, #call, error.message);                             \
+#define WELL(call) \
+  do { \
+    scl_error error = {0}; \
+    if ((call) != SCL_STATUS_OK) fail(__LINE__, #call, error.message); \
   } while (0)
 /* A call that fails with this status, and a sentence with these words. */
-#define FAILS(expected, words, call)                                                               \
-  do {                                                                                             \
-    scl_error error = {0};                                                                         \
-    const scl_status status = (call);                                                              \
-    if (status != (expected) || status != error.status || strstr(error.message, (words)) == NULL)  \
-      fail(__LINE__, #call, error.message);                                                        \
+#define FAILS(expected, words, call) \
+  do { \
+    scl_error error = {0}; \
+    const scl_status status = (call); \
+    if (status != (expected) || status != error.status || strstr(error.message, (words)) == NULL) \
+      fail(__LINE__, #call, error.message); \
   } while (0)
 
 static double rows[ROWS][COLUMNS], values[ROWS], labels[ROWS];
@@ -214,7 +214,7 @@ static void test_a_loaded_pipeline(scl_session *session) {
   scl_free(text);
 }
 
-/* ------------------------------------------------------------ listeners */
+/* ------------ listeners */
 
 typedef struct heard {
   scl_session *session;
@@ -353,7 +353,7 @@ static void test_predictions_beside_a_stop(scl_session *session) {
   scl_free(of.model);
 }
 
-/* ------------------------------------------------------------ threads */
+/* ------------ threads */
 
 static void *fit_elsewhere(void *unused) {
   scl_session *session = NULL;
@@ -378,15 +378,15 @@ static void test_sessions_of_threads(void) {
     (void)pthread_join(threads[k], NULL);
 }
 
-/* ------------------------------------------------------------ wrong arguments */
+/* ------------ wrong arguments */
 
 static void test_wrong_rows(scl_session *session) {
   void *model;
   size_t size;
   scl_targets targets = numbers();
   scl_table table = dense();
-#define REFUSED(words)                                                                             \
-  FAILS(SCL_STATUS_BAD_DATA, words,                                                                \
+#define REFUSED(words) \
+  FAILS(SCL_STATUS_BAD_DATA, words, \
         scl_session_fit(session, LINEAR, &table, &targets, 0, &model, &size, &error))
   rows[4][2] = NAN;
   REFUSED("row 5, column 3");
@@ -439,7 +439,7 @@ static void test_wrong_arguments(scl_session *session) {
   size_t size, n, d;
   scl_dtype dtype;
   scl_pipeline *pipeline;
-#define FIT(recipe, keep)                                                                          \
+#define FIT(recipe, keep) \
   scl_session_fit(session, recipe, &table, &targets, keep, &model, &size, &error)
   FAILS(SCL_STATUS_BAD_OPTION, "no recipe", FIT(NULL, 0));
   FAILS(SCL_STATUS_BAD_OPTION, "no bit 0x4", FIT(LINEAR, 4));

@@ -22,7 +22,7 @@ static scl_texts texts_of(const char *const *list, size_t count) {
   return texts;
 }
 
-/* ---------------------------------------------------------------- hash and letters */
+/* ------------ hash and letters */
 
 /* Published values of MurmurHash3 x86_32 with seed 0, and of scikit-learn's murmurhash3_32. */
 static void test_hash(void) {
@@ -86,7 +86,7 @@ static void test_utf8(void) {
   expect_true(scl_invalid_bytes("\xEF\xBF\xBD", 3, &first) == 0, "U+FFFD itself is valid");
 }
 
-/* ---------------------------------------------------------------- terms */
+/* ------------ terms */
 
 /* All terms, with a bar behind each. */
 static void check_terms(const char *text, scl_text_form form, const char *wanted) {
@@ -132,7 +132,7 @@ static void test_terms(void) {
               "bc|");
 }
 
-/* ---------------------------------------------------------------- rows */
+/* ------------ rows */
 
 /* Texts of words that are drawn unevenly, with separators and upper case; some are empty. */
 static scl_texts random_texts(size_t count, uint64_t seed) {
@@ -259,7 +259,7 @@ static void test_columns(void) {
                 known[i].term);
 }
 
-/* ---------------------------------------------------------------- vocabularies */
+/* ------------ vocabularies */
 
 static void test_vocabulary(void) {
   static const char *const list[] = {"pear apple apple", "apple fig", "Fig pear", "apple", "date"};
@@ -319,7 +319,7 @@ static void test_learning(void) {
   scl_texts_release(&texts);
 }
 
-/* ---------------------------------------------------------------- failing allocations */
+/* ------------ failing allocations */
 
 static void test_memory(void) {
   scl_texts texts = random_texts(60, 9);

@@ -40,7 +40,7 @@ static const scl_plugin *const specimens[] = {
     &specimen_logistic, &specimen_descent, &specimen_centred, &specimen_guess,   &specimen_fitted};
 enum { SPECIMENS = sizeof specimens / sizeof *specimens, GARBAGE = 0xa5 };
 
-/* ------------------------------------------------------------ the layout of version 1 */
+/* ------------ the layout of version 1 */
 
 static const struct {
   const char *type, *member;
@@ -64,7 +64,7 @@ size_t member_place(const char *type, const char *member, size_t *size) {
   return 0;
 }
 
-/* ------------------------------------------------------------ the script */
+/* ------------ the script */
 
 static char *script;
 static char *texts[200]; /* that "text" values point to */
@@ -140,7 +140,7 @@ const char *script_line(const char *slot, const char *verb, size_t *from) {
   return NULL;
 }
 
-/* ------------------------------------------------------------ pieces */
+/* ------------ pieces */
 
 typedef struct piece {
   char key[100], type[80];
@@ -206,7 +206,7 @@ static void take_apart(const scl_plugin *own) {
   }
 }
 
-/* ------------------------------------------------------------ orders */
+/* ------------ orders */
 
 static void resize_pieces(void) {
   for (size_t i = 0; i < n_pieces; i++) {
@@ -377,7 +377,7 @@ static void follow(int rows) {
   }
 }
 
-/* ------------------------------------------------------------ the list */
+/* ------------ the list */
 
 static const scl_plugin *list[SPECIMENS + 1];
 

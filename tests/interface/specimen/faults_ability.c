@@ -56,7 +56,7 @@ static int32_t probabilities_apart(const void *self, size_t c, const double *f, 
   return 1;
 }
 
-/* ------------------------------------------------------------ fitted: the coefficients as a model */
+/* ------------ fitted: the coefficients as a model */
 
 typedef struct model {
   size_t d, c;

@@ -60,7 +60,7 @@ SPECIMEN(ramp, "a nonlinearity with options",
          SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop = ramp_loop),
          SCL_INSTANCE(ramp, ramp_options), .create = ramp_create, .destroy = ramp_destroy);
 
-/* ------------------------------------------------------------ create and destroy */
+/* ------------ create and destroy */
 
 /* Refuses the largest number that the option's range takes. */
 static scl_status create_refuses_bound(void *self, scl_error *error) {
@@ -112,7 +112,7 @@ static scl_status create_trusts_memory(void *instance, scl_error *error) {
 
 static void destroy_half(void *self) { host_of(self)->release(((ramp *)self)->first); }
 
-/* ------------------------------------------------------------ state between calls, and memory */
+/* ------------ state between calls, and memory */
 
 /* Keeps the option of the first instance for all that follow. */
 static void loop_first_instance(const void *self, size_t count, const double *z, double *out) {

@@ -17,15 +17,15 @@ static double gaussian(size_t dim, const double *u, const double *v) {
 }
 
 /* The slot `gram` from the value of one pair, u_i and v_j. */
-#define GRAM(name, value)                                                                          \
-  static scl_status name(const void *self, const scl_const_parameters *u,                          \
-                         const scl_const_parameters *v, double *out, ptrdiff_t stride,             \
-                         scl_error *error) {                                                       \
-    (void)self, (void)error;                                                                       \
-    for (size_t i = 0; i < u->count; i++)                                                          \
-      for (size_t j = 0; j < v->count; j++)                                                        \
-        out[(ptrdiff_t)i * stride + (ptrdiff_t)j] = value;                                         \
-    return SCL_STATUS_OK;                                                                          \
+#define GRAM(name, value) \
+  static scl_status name(const void *self, const scl_const_parameters *u, \
+                         const scl_const_parameters *v, double *out, ptrdiff_t stride, \
+                         scl_error *error) { \
+    (void)self, (void)error; \
+    for (size_t i = 0; i < u->count; i++) \
+      for (size_t j = 0; j < v->count; j++) \
+        out[(ptrdiff_t)i * stride + (ptrdiff_t)j] = value; \
+    return SCL_STATUS_OK; \
   }
 #define DISTANCE squared_distance(u->dim, row_of(u, i), row_of(v, j))
 
@@ -129,14 +129,14 @@ static scl_status tilt_right(const void *self, const scl_law *law, scl_tilt *out
 }
 
 /* The same with one thing wrong in each coordinate j. */
-#define TILT(name, wrong)                                                                          \
-  static scl_status name(const void *self, const scl_law *law, scl_tilt *out, scl_error *error) {  \
-    const scl_status status = tilt_right(self, law, out, error);                                   \
-    for (size_t j = 0; status == SCL_STATUS_OK && j < out->dim; j++) {                             \
-      const double s2 = law->scale[j] * law->scale[j];                                             \
-      wrong;                                                                                       \
-    }                                                                                              \
-    return status;                                                                                 \
+#define TILT(name, wrong) \
+  static scl_status name(const void *self, const scl_law *law, scl_tilt *out, scl_error *error) { \
+    const scl_status status = tilt_right(self, law, out, error); \
+    for (size_t j = 0; status == SCL_STATUS_OK && j < out->dim; j++) { \
+      const double s2 = law->scale[j] * law->scale[j]; \
+      wrong; \
+    } \
+    return status; \
   }
 
 TILT(tilt_correlation, out->correlation[j] = s2 / (2 * s2 + 1))

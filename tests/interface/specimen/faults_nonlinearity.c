@@ -2,17 +2,17 @@
 #include "specimen.h"
 
 /* The slot `loop` from the value at j. */
-#define LOOP(name, value)                                                                          \
-  static void name(const void *self, size_t count, const double *z, double *out) {                 \
-    (void)self;                                                                                    \
-    for (size_t j = 0; j < count; j++)                                                             \
-      out[j] = value;                                                                              \
+#define LOOP(name, value) \
+  static void name(const void *self, size_t count, const double *z, double *out) { \
+    (void)self; \
+    for (size_t j = 0; j < count; j++) \
+      out[j] = value; \
   }
-#define LOOP_FLOAT32(name, value)                                                                  \
-  static void name(const void *self, size_t count, const float *z, float *out) {                   \
-    (void)self;                                                                                    \
-    for (size_t j = 0; j < count; j++)                                                             \
-      out[j] = value;                                                                              \
+#define LOOP_FLOAT32(name, value) \
+  static void name(const void *self, size_t count, const float *z, float *out) { \
+    (void)self; \
+    for (size_t j = 0; j < count; j++) \
+      out[j] = value; \
   }
 
 LOOP(loop_sine, 1.5 * sin(z[j]))
@@ -64,7 +64,7 @@ static void loop_reads_past(const void *self, size_t count, const double *z, dou
   loop_softplus(self, count, z, out);
 }
 
-/* ------------------------------------------------------------ blocks */
+/* ------------ blocks */
 
 static scl_status apply_packed(const void *self, const scl_const_block *z, const scl_block *out,
                                scl_error *error) {
@@ -114,7 +114,7 @@ static void smooth_by_variance(const void *self, size_t count, const double *m, 
     out[j] = exp(-v[j] / 2) * cos(m[j]);
 }
 
-/* ------------------------------------------------------------ duals */
+/* ------------ duals */
 
 /* Forgets the products of means: E a^2 b^2 = (var_a + m_a^2)(var_b + m_b^2) + 2 cov^2
  * + 4 cov m_a m_b. */
@@ -138,26 +138,26 @@ static double collision_by_cosine(const void *self, double mean_a, double mean_b
   return mean_a != 0 || mean_b != 0 || !(size > 0) ? NAN : (1 + covariance / size) / 2;
 }
 
-/* ------------------------------------------------------------ categories: sign(z) as a code */
+/* ------------ categories: sign(z) as a code */
 
-#define KEY(name, n_words, n_levels)                                                               \
-  static scl_status name(const void *self, size_t planes, size_t *words, size_t *levels,           \
-                         scl_error *error) {                                                       \
-    (void)self, (void)planes, (void)error;                                                         \
-    *words = n_words;                                                                              \
-    *levels = n_levels;                                                                            \
-    return SCL_STATUS_OK;                                                                          \
+#define KEY(name, n_words, n_levels) \
+  static scl_status name(const void *self, size_t planes, size_t *words, size_t *levels, \
+                         scl_error *error) { \
+    (void)self, (void)planes, (void)error; \
+    *words = n_words; \
+    *levels = n_levels; \
+    return SCL_STATUS_OK; \
   }
-#define CODES(name, n_words, lower)                                                                \
-  static scl_status name(const void *self, const scl_const_block *z, int32_t *out,                 \
-                         ptrdiff_t row_stride, scl_error *error) {                                 \
-    (void)self, (void)error;                                                                       \
-    for (size_t i = 0; i < z->rows; i++)                                                           \
-      for (size_t j = 0; j < z->cols; j++)                                                         \
-        out[(ptrdiff_t)i * row_stride + (ptrdiff_t)(j * (n_words))] =                              \
-            (lower) +                                                                              \
-            (((const double *)z->data)[(ptrdiff_t)i * z->row_stride + (ptrdiff_t)j] > 0);          \
-    return SCL_STATUS_OK;                                                                          \
+#define CODES(name, n_words, lower) \
+  static scl_status name(const void *self, const scl_const_block *z, int32_t *out, \
+                         ptrdiff_t row_stride, scl_error *error) { \
+    (void)self, (void)error; \
+    for (size_t i = 0; i < z->rows; i++) \
+      for (size_t j = 0; j < z->cols; j++) \
+        out[(ptrdiff_t)i * row_stride + (ptrdiff_t)(j * (n_words))] = \
+            (lower) + \
+            (((const double *)z->data)[(ptrdiff_t)i * z->row_stride + (ptrdiff_t)j] > 0); \
+    return SCL_STATUS_OK; \
   }
 
 KEY(key_of_sides, 1, 2)

@@ -30,20 +30,20 @@ static double uniform(const void *self, const scl_draw *draw, uint64_t stream, u
   return u;
 }
 
-/* ------------------------------------------------------------ draws
+/* ------------ draws
  *
  * The slot `draw` from what it does for the parameter at place i of the batch, which has the weights
  * w and the number `index`. */
-#define DRAW(name, ...)                                                                            \
-  static scl_status name(const void *self, const scl_draw *draw, const scl_parameters *out,        \
-                         scl_error *error) {                                                       \
-    (void)error;                                                                                   \
-    for (size_t i = 0; i < out->count; i++) {                                                      \
-      double *w = weights_of(out, i);                                                              \
-      const uint64_t index = out->first + i;                                                       \
-      __VA_ARGS__;                                                                                 \
-    }                                                                                              \
-    return SCL_STATUS_OK;                                                                          \
+#define DRAW(name, ...) \
+  static scl_status name(const void *self, const scl_draw *draw, const scl_parameters *out, \
+                         scl_error *error) { \
+    (void)error; \
+    for (size_t i = 0; i < out->count; i++) { \
+      double *w = weights_of(out, i); \
+      const uint64_t index = out->first + i; \
+      __VA_ARGS__; \
+    } \
+    return SCL_STATUS_OK; \
   }
 #define EACH_COLUMN for (size_t j = 0; j < out->dim; j++)
 #define DRAW_NORMALS normals(self, draw, index, out->dim, w)
@@ -116,22 +116,22 @@ static scl_status layout_any_count(const void *self, size_t dim, scl_layout *out
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ characteristic functions
+/* ------------ characteristic functions
  *
  * exp(-variance ||delta||^2/2), rows of differences `apart` numbers apart. */
-#define CHARACTERISTIC(name, variance, apart)                                                      \
+#define CHARACTERISTIC(name, variance, apart) \
   static scl_status name(const void *self, const scl_draw *draw, size_t rows, const double *delta, \
-                         ptrdiff_t stride, double *out, scl_error *error) {                        \
-    (void)self, (void)stride, (void)error;                                                         \
-    for (size_t i = 0; i < rows; i++) {                                                            \
-      double sum = 0;                                                                              \
-      for (size_t j = 0; j < draw->dim; j++) {                                                     \
-        const double gap = delta[(ptrdiff_t)i * (apart) + (ptrdiff_t)j];                           \
-        sum += (variance)*gap * gap;                                                               \
-      }                                                                                            \
-      out[i] = exp(-sum / 2);                                                                      \
-    }                                                                                              \
-    return SCL_STATUS_OK;                                                                          \
+                         ptrdiff_t stride, double *out, scl_error *error) { \
+    (void)self, (void)stride, (void)error; \
+    for (size_t i = 0; i < rows; i++) { \
+      double sum = 0; \
+      for (size_t j = 0; j < draw->dim; j++) { \
+        const double gap = delta[(ptrdiff_t)i * (apart) + (ptrdiff_t)j]; \
+        sum += (variance)*gap * gap; \
+      } \
+      out[i] = exp(-sum / 2); \
+    } \
+    return SCL_STATUS_OK; \
   }
 
 CHARACTERISTIC(characteristic_right, 1, stride)
@@ -144,7 +144,7 @@ SPECIMEN(normal, "standard normal rows", SCL_SAMPLER(.space = SCL_SPACE_DENSE, .
                        SCL_OFFER(SCL_ABILITY_CHARACTERISTIC, scl_ability_characteristic,
                                  .characteristic = characteristic_right)));
 
-/* ------------------------------------------------------------ other abilities of dense rows */
+/* ------------ other abilities of dense rows */
 
 /* Names the kernel exp(-||x - y||_1) for Fourier features, whose rows are Gaussian. */
 static scl_status kernel_laplacian(const void *self, const scl_part *partner, char *text,
@@ -178,7 +178,7 @@ static scl_status pool_twice(const void *self, const scl_draw *draw, size_t firs
   return SCL_STATUS_OK;
 }
 
-/* ------------------------------------------------------------ thresholds */
+/* ------------ thresholds */
 
 DRAW(draw_thresholds, {
   out->support[(ptrdiff_t)i * out->support_stride] =
@@ -197,10 +197,10 @@ static scl_status draw_first_column_twice(const void *self, const scl_draw *draw
   return SCL_STATUS_OK;
 }
 
-#define DISTRIBUTION(name, variance)                                                               \
-  static double name(const void *self, const scl_draw *draw, size_t column, double x) {            \
-    (void)self, (void)draw, (void)column;                                                          \
-    return 0.5 * erfc(-x / sqrt(2 * (variance)));                                                  \
+#define DISTRIBUTION(name, variance) \
+  static double name(const void *self, const scl_draw *draw, size_t column, double x) { \
+    (void)self, (void)draw, (void)column; \
+    return 0.5 * erfc(-x / sqrt(2 * (variance))); \
   }
 
 DISTRIBUTION(distribution_right, 1)
@@ -213,7 +213,7 @@ SPECIMEN(column, "normal thresholds",
                        SCL_OFFER(SCL_ABILITY_DISTRIBUTION, scl_ability_distribution,
                                  .distribution = distribution_right)));
 
-/* ------------------------------------------------------------ pairs of columns */
+/* ------------ pairs of columns */
 
 static scl_status layout_pairs(const void *self, size_t dim, scl_layout *out, scl_error *error) {
   if (dim < 2)
@@ -245,14 +245,14 @@ DRAW(draw_pairs, {
 DRAW(draw_descending, (void)choose_two(self, draw, out, i); normals(self, draw, index, 2, w))
 
 /* The in-degree is 2 with this probability, otherwise 1. */
-#define LAW_OF_PAIRS(name, share)                                                                  \
+#define LAW_OF_PAIRS(name, share) \
   static scl_status name(const void *self, const scl_draw *draw, scl_law *out, scl_error *error) { \
-    out->max_degree = 2;                                                                           \
-    out->degree[2] = (share);                                                                      \
-    out->degree[1] = 1 - out->degree[2];                                                           \
-    for (size_t s = 0; s <= out->dim; s++)                                                         \
-      out->degree_scale[s] = 1;                                                                    \
-    return law_right(self, draw, out, error);                                                      \
+    out->max_degree = 2; \
+    out->degree[2] = (share); \
+    out->degree[1] = 1 - out->degree[2]; \
+    for (size_t s = 0; s <= out->dim; s++) \
+      out->degree_scale[s] = 1; \
+    return law_right(self, draw, out, error); \
   }
 
 LAW_OF_PAIRS(law_of_pairs, 1)
@@ -263,7 +263,7 @@ SPECIMEN(pairs, "weights on pairs",
          .instance_size = sizeof(scl_base),
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = law_of_pairs)));
 
-/* ------------------------------------------------------------ grids
+/* ------------ grids
  *
  * With pitches Gamma(2, 1) a cell is shared with probability exp(-||x - y||_1). */
 
@@ -276,19 +276,19 @@ DRAW(
     })
 
 /* The probability exp(-distance), from the sum of `term` of the gaps. */
-#define COLLISION(name, term, distance)                                                            \
+#define COLLISION(name, term, distance) \
   static scl_status name(const void *self, const scl_draw *draw, size_t rows, const double *delta, \
-                         ptrdiff_t stride, double *out, scl_error *error) {                        \
-    (void)self, (void)error;                                                                       \
-    for (size_t i = 0; i < rows; i++) {                                                            \
-      double sum = 0;                                                                              \
-      for (size_t j = 0; j < draw->dim; j++) {                                                     \
-        const double gap = delta[(ptrdiff_t)i * stride + (ptrdiff_t)j];                            \
-        sum += (term);                                                                             \
-      }                                                                                            \
-      out[i] = exp(-(distance));                                                                   \
-    }                                                                                              \
-    return SCL_STATUS_OK;                                                                          \
+                         ptrdiff_t stride, double *out, scl_error *error) { \
+    (void)self, (void)error; \
+    for (size_t i = 0; i < rows; i++) { \
+      double sum = 0; \
+      for (size_t j = 0; j < draw->dim; j++) { \
+        const double gap = delta[(ptrdiff_t)i * stride + (ptrdiff_t)j]; \
+        sum += (term); \
+      } \
+      out[i] = exp(-(distance)); \
+    } \
+    return SCL_STATUS_OK; \
   }
 
 COLLISION(collision_right, fabs(gap), sum)
@@ -300,7 +300,7 @@ SPECIMEN(pitches, "random grids", SCL_SAMPLER(.space = SCL_SPACE_GRID, .draw = d
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_COLLISION, scl_ability_collision,
                                  .collision = collision_right)));
 
-/* ------------------------------------------------------------ structured rows: dense, in truth */
+/* ------------ structured rows: dense, in truth */
 
 static scl_status layout_structured(const void *self, size_t dim, scl_layout *out,
                                     scl_error *error) {
@@ -319,26 +319,26 @@ static scl_status rows_right(const void *self, const scl_draw *draw, const scl_c
 }
 
 /* The slot `apply`, with these factors for row i in float32 and in float64. */
-#define APPLY(name, single_factor, double_factor)                                                  \
-  static scl_status name(const void *self, const scl_draw *draw, const scl_const_parameters *p,    \
-                         const scl_const_block *x, const scl_block *z, scl_error *error) {         \
-    (void)self, (void)draw, (void)error;                                                           \
-    const bool single = x->dtype == SCL_DTYPE_FLOAT32;                                             \
-    for (size_t i = 0; i < x->rows; i++)                                                           \
-      for (size_t t = 0; t < p->count; t++) {                                                      \
-        double sum = 0;                                                                            \
-        for (size_t j = 0; j < p->dim; j++) {                                                      \
-          const ptrdiff_t at = (ptrdiff_t)i * x->row_stride + (ptrdiff_t)j;                        \
-          sum += p->weights[(ptrdiff_t)t * p->stride + (ptrdiff_t)j] *                             \
-                 (single ? (double)((const float *)x->data)[at] : ((const double *)x->data)[at]);  \
-        }                                                                                          \
-        const ptrdiff_t to = (ptrdiff_t)i * z->row_stride + (ptrdiff_t)t;                          \
-        if (single)                                                                                \
-          ((float *)z->data)[to] = (float)((single_factor)*sum);                                   \
-        else                                                                                       \
-          ((double *)z->data)[to] = (double_factor)*sum;                                           \
-      }                                                                                            \
-    return SCL_STATUS_OK;                                                                          \
+#define APPLY(name, single_factor, double_factor) \
+  static scl_status name(const void *self, const scl_draw *draw, const scl_const_parameters *p, \
+                         const scl_const_block *x, const scl_block *z, scl_error *error) { \
+    (void)self, (void)draw, (void)error; \
+    const bool single = x->dtype == SCL_DTYPE_FLOAT32; \
+    for (size_t i = 0; i < x->rows; i++) \
+      for (size_t t = 0; t < p->count; t++) { \
+        double sum = 0; \
+        for (size_t j = 0; j < p->dim; j++) { \
+          const ptrdiff_t at = (ptrdiff_t)i * x->row_stride + (ptrdiff_t)j; \
+          sum += p->weights[(ptrdiff_t)t * p->stride + (ptrdiff_t)j] * \
+                 (single ? (double)((const float *)x->data)[at] : ((const double *)x->data)[at]); \
+        } \
+        const ptrdiff_t to = (ptrdiff_t)i * z->row_stride + (ptrdiff_t)t; \
+        if (single) \
+          ((float *)z->data)[to] = (float)((single_factor)*sum); \
+        else \
+          ((double *)z->data)[to] = (double_factor)*sum; \
+      } \
+    return SCL_STATUS_OK; \
   }
 
 APPLY(apply_right, 1, 1)
@@ -354,7 +354,7 @@ SPECIMEN(
                             .rows = rows_right,
                             .dtypes = SCL_BIT(SCL_DTYPE_FLOAT64) | SCL_BIT(SCL_DTYPE_FLOAT32))));
 
-/* ------------------------------------------------------------ learning: rows about the mean */
+/* ------------ learning: rows about the mean */
 
 typedef struct sums {
   double *mean;
@@ -427,15 +427,15 @@ SPECIMEN(taught, "rows about the mean", SCL_SAMPLER(.space = SCL_SPACE_DENSE, .d
          .instance_size = sizeof(scl_base),
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LEARN, scl_ability_learn, .learn = learn_right)));
 
-/* ------------------------------------------------------------ the simple form: logistic numbers
+/* ------------ the simple form: logistic numbers
  *
  *   e = sqrt3/pi log(u/(1 - u));   E exp(i z e) = sqrt3 z/sinh(sqrt3 z) */
 
-#define MAKE_LOGISTIC(name, factor)                                                                \
-  static void name(const void *self, size_t count, const double *u, double *e) {                   \
-    (void)self;                                                                                    \
-    for (size_t j = 0; j < count; j++)                                                             \
-      e[j] = (factor)*log(u[j] / (1 - u[j]));                                                      \
+#define MAKE_LOGISTIC(name, factor) \
+  static void name(const void *self, size_t count, const double *u, double *e) { \
+    (void)self; \
+    for (size_t j = 0; j < count; j++) \
+      e[j] = (factor)*log(u[j] / (1 - u[j])); \
   }
 
 MAKE_LOGISTIC(make_right, 0.5513288954217921)

@@ -188,10 +188,10 @@ static scl_penalty ridge_penalty(const void *self) {
   return SCL_PENALTY_L2;
 }
 
-#define RIDGE_ABILITIES                                                                            \
-  SCL_ABILITIES(                                                                                   \
-      SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = ridge_objective),       \
-      SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = ridge_penalty),               \
+#define RIDGE_ABILITIES \
+  SCL_ABILITIES( \
+      SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = ridge_objective), \
+      SCL_OFFER(SCL_ABILITY_PENALTY, scl_ability_penalty, .penalty = ridge_penalty), \
       SCL_OFFER(SCL_ABILITY_PATH, scl_ability_path, .option = "lambda", .solve = ridge_path))
 
 static const scl_option plain_options[] = {RIDGE_OPTIONS};
@@ -204,7 +204,7 @@ static const scl_option centred_options[] = {
 SPECIMEN(centred, "ridge regression with a constant", SCL_SOLVER(.solve = ridge_solve),
          SCL_INSTANCE(ridge, centred_options), RIDGE_ABILITIES);
 
-/* ------------------------------------------------------------ a leave-one-out error that is none */
+/* ------------ a leave-one-out error that is none */
 
 /* Leaves no row out. */
 static scl_status solve_and_guess(const void *self, const scl_problem *problem, scl_solution *out,
@@ -223,24 +223,24 @@ static const scl_option guess_options[] = {
 SPECIMEN(guess, "ridge regression with an estimate", SCL_SOLVER(.solve = solve_and_guess),
          SCL_INSTANCE(ridge, guess_options));
 
-/* ------------------------------------------------------------ wrong visits
+/* ------------ wrong visits
  *
  * The slot `solve` from a walk that adds each row with this weight, w being its own. */
-#define SOLVE_BY(visit)                                                                            \
+#define SOLVE_BY(visit) \
   static scl_status solve_##visit(const void *self, const scl_problem *problem, scl_solution *out, \
-                                  scl_error *error) {                                              \
-    return ridge_walk(self, problem, visit, out, error);                                           \
+                                  scl_error *error) { \
+    return ridge_walk(self, problem, visit, out, error); \
   }
-#define WEIGHTED(name, weight)                                                                     \
-  static scl_status name(void *context, const scl_rows *rows, scl_error *error) {                  \
-    sums *s = context;                                                                             \
-    (void)error;                                                                                   \
-    for (size_t i = 0; i < rows->count; i++) {                                                     \
-      const double w = weight_of(rows, i);                                                         \
-      sums_add(s, row_of(rows, i), rows->targets + i * s->c, weight);                              \
-    }                                                                                              \
-    return SCL_STATUS_OK;                                                                          \
-  }                                                                                                \
+#define WEIGHTED(name, weight) \
+  static scl_status name(void *context, const scl_rows *rows, scl_error *error) { \
+    sums *s = context; \
+    (void)error; \
+    for (size_t i = 0; i < rows->count; i++) { \
+      const double w = weight_of(rows, i); \
+      sums_add(s, row_of(rows, i), rows->targets + i * s->c, weight); \
+    } \
+    return SCL_STATUS_OK; \
+  } \
   SOLVE_BY(name)
 
 /* Not centred, and without progress. */
@@ -317,23 +317,23 @@ static scl_status asks_inside(void *context, const scl_rows *rows, scl_error *er
   return sums_visit(l->sums, rows, error);
 }
 
-/* ------------------------------------------------------------ wrong sums
+/* ------------ wrong sums
  *
  * The slot `solve` from sums s that are opened and closed: `fill` makes them and sets the status,
  * `change` is done to them, `after` to the coefficients. */
-#define SOLVE_SUMS(name, fill, change, after)                                                      \
-  static scl_status name(const void *self, const scl_problem *problem, scl_solution *out,          \
-                         scl_error *error) {                                                       \
-    sums s;                                                                                        \
-    scl_status status = sums_open(problem, &s, error);                                             \
-    if (status != SCL_STATUS_OK) return status;                                                    \
-    fill;                                                                                          \
-    change;                                                                                        \
-    if (status == SCL_STATUS_OK)                                                                   \
-      status = sums_solve(self, problem, &s, lambda_of(self), out, error);                         \
-    after;                                                                                         \
-    sums_close(problem, &s);                                                                       \
-    return status;                                                                                 \
+#define SOLVE_SUMS(name, fill, change, after) \
+  static scl_status name(const void *self, const scl_problem *problem, scl_solution *out, \
+                         scl_error *error) { \
+    sums s; \
+    scl_status status = sums_open(problem, &s, error); \
+    if (status != SCL_STATUS_OK) return status; \
+    fill; \
+    change; \
+    if (status == SCL_STATUS_OK) \
+      status = sums_solve(self, problem, &s, lambda_of(self), out, error); \
+    after; \
+    sums_close(problem, &s); \
+    return status; \
   }
 #define NORMAL status = sums_normal(problem, &s, error)
 #define WALK status = problem->walk(problem, sums_visit, &s, error)
@@ -393,16 +393,16 @@ static scl_status solve_early(const void *instance, const scl_problem *problem, 
   return status;
 }
 
-/* ------------------------------------------------------------ wrong before or after it solves
+/* ------------ wrong before or after it solves
  *
  * The slot `solve` with statements before and after the right one. */
-#define SOLVE(name, before, after)                                                                 \
-  static scl_status name(const void *self, const scl_problem *problem, scl_solution *out,          \
-                         scl_error *error) {                                                       \
-    before;                                                                                        \
-    const scl_status status = ridge_solve(self, problem, out, error);                              \
-    after;                                                                                         \
-    return status;                                                                                 \
+#define SOLVE(name, before, after) \
+  static scl_status name(const void *self, const scl_problem *problem, scl_solution *out, \
+                         scl_error *error) { \
+    before; \
+    const scl_status status = ridge_solve(self, problem, out, error); \
+    after; \
+    return status; \
   }
 
 /* Its result depends on how often it was called. */

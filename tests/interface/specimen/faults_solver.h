@@ -16,10 +16,10 @@ static inline const scl_host *host_of(const void *self) { return ((const ridge *
 
 static inline double lambda_of(const void *self) { return ((const ridge *)self)->lambda; }
 
-#define RIDGE_OPTIONS                                                                              \
-  SCL_NUMBER(ridge, lambda, "1e-3", "regularisation of the mean loss", SCL_POSITIVE,               \
-             .role = SCL_ROLE_REGULARISATION),                                                     \
-      SCL_NUMBER(ridge, tolerance, "1e-8", "norm of the residual, relative", SCL_BETWEEN(0, 1)),   \
+#define RIDGE_OPTIONS \
+  SCL_NUMBER(ridge, lambda, "1e-3", "regularisation of the mean loss", SCL_POSITIVE, \
+             .role = SCL_ROLE_REGULARISATION), \
+      SCL_NUMBER(ridge, tolerance, "1e-8", "norm of the residual, relative", SCL_BETWEEN(0, 1)), \
       SCL_INTEGER(ridge, max_iterations, "1000", "steps at most", SCL_WITHIN(1, 1e9))
 
 /* Sums over rows. */

@@ -13,7 +13,7 @@ typedef struct shape {
 
 static const scl_host *host_of(const void *self) { return ((const shape *)self)->base.host; }
 
-/* ------------------------------------------------------------ bell: the simple form */
+/* ------------ bell: the simple form */
 
 static void bell_finish(const void *self, const scl_pair_row *row, double *numbers) {
   (void)upset(host_of(self), "bell.finish", NULL);
@@ -41,7 +41,7 @@ SPECIMEN(bell, "a simple kernel",
                     .move = bell_move, .pair = SCL_PAIR_SQUARED_DISTANCE),
          SCL_INSTANCE(shape, gamma_option));
 
-/* ------------------------------------------------------------ long: the general form; without
+/* ------------ long: the general form; without
  * gamma it takes gamma = 1/2 from any law (bind) */
 
 static double distance(const scl_const_parameters *u, size_t i, const scl_const_parameters *v,
@@ -100,7 +100,7 @@ static scl_shift long_shift(const void *self) {
 }
 #define LONG_SHIFT SCL_OFFER(SCL_ABILITY_SHIFT, scl_ability_shift, .shift = long_shift)
 #else
-#define LONG_SHIFT                                                                                 \
+#define LONG_SHIFT \
   { NULL, NULL }
 #endif
 
@@ -151,7 +151,7 @@ SPECIMEN(long, "a general kernel",
                        LONG_SHIFT),
          .ability = long_ability);
 
-/* ------------------------------------------------------------ twice: another kernel times 2, by
+/* ------------ twice: another kernel times 2, by
  * host->parts, in tables of its own */
 
 static const scl_part *inner_of(const void *self) { return &((const shape *)self)->inner; }

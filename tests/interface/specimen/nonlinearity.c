@@ -3,7 +3,7 @@
 
 static const scl_host *host_of(const void *self) { return ((const scl_base *)self)->host; }
 
-/* ------------------------------------------------------------ wave: phi(z) = cos z
+/* ------------ wave: phi(z) = cos z
  *
  *   S(m, v) = exp(-v^2/2) cos m
  *   E phi(a) phi(b) = (E cos(a - b) + E cos(a + b))/2 */
@@ -55,7 +55,7 @@ SPECIMEN(wave, "a simple nonlinearity",
                        SCL_OFFER(SCL_ABILITY_GAUSSIAN_DUAL, scl_ability_gaussian_dual,
                                  .dual = wave_dual)));
 
-/* ------------------------------------------------------------ waves: (cos z, sin z) by blocks */
+/* ------------ waves: (cos z, sin z) by blocks */
 
 typedef struct waves {
   scl_base base;
@@ -118,7 +118,7 @@ SPECIMEN(waves, "a general nonlinearity",
                                  .smooth = waves_smooth),
                        SCL_OFFER(SCL_ABILITY_HARMONIC, scl_ability_harmonic, .amplitude = 1)));
 
-/* ------------------------------------------------------------ side: two values */
+/* ------------ side: two values */
 
 static void side_loop(const void *self, size_t count, const double *z, double *out) {
   (void)upset(host_of(self), "side.loop", NULL);
@@ -158,7 +158,7 @@ SPECIMEN(side, "two values", SCL_NONLINEARITY(.spaces = SCL_SPACES_RIDGE, .loop 
                        .dual = side_threshold_dual),
              SCL_OFFER(SCL_ABILITY_CODE_DUAL, scl_ability_code_dual, .collision = side_collision)));
 
-/* ------------------------------------------------------------ cell: one-hot cells of a grid */
+/* ------------ cell: one-hot cells of a grid */
 
 static scl_status cell_key(const void *self, size_t planes, size_t *words, size_t *levels,
                            scl_error *error) {

@@ -15,7 +15,7 @@ typedef struct drawer {
 
 static const scl_host *host_of(const void *self) { return ((const drawer *)self)->base.host; }
 
-/* ------------------------------------------------------------ plain: the simple form
+/* ------------ plain: the simple form
  *
  *   w_j = sigma e_j, e_j ~ N(0, 1);   E cos(z e) = exp(-z^2/2) */
 
@@ -45,7 +45,7 @@ SPECIMEN(plain, "a simple sampler",
                      .factor = plain_factor, .normals = 1, .family = SCL_FAMILY_GAUSSIAN),
          SCL_INSTANCE(drawer, plain_options));
 
-/* ------------------------------------------------------------ general: dense rows by `draw` */
+/* ------------ general: dense rows by `draw` */
 
 static scl_status check_draw(const scl_host *host, const scl_draw *draw, scl_error *error) {
   CHECK_VIEW(host, host, error);
@@ -171,7 +171,7 @@ SPECIMEN(general, "a general sampler",
                                  .kernel = general_pair)),
          .create = general_create, .destroy = general_destroy);
 
-/* ---------------------------------------------------------- split: thresholds uniform on (0, 1) */
+/* ------------ split: thresholds uniform on (0, 1) */
 
 static scl_status split_draw(const void *self, const scl_draw *draw, const scl_parameters *out,
                              scl_error *error) {
@@ -209,7 +209,7 @@ SPECIMEN(split, "thresholds", SCL_SAMPLER(.space = SCL_SPACE_THRESHOLD, .draw = 
                        SCL_OFFER(SCL_ABILITY_DISTRIBUTION, scl_ability_distribution,
                                  .distribution = split_distribution)));
 
-/* ------------------------------------------------------------ lattice: grids of pitch 1 */
+/* ------------ lattice: grids of pitch 1 */
 
 static scl_status lattice_draw(const void *self, const scl_draw *draw, const scl_parameters *out,
                                scl_error *error) {
@@ -243,7 +243,7 @@ SPECIMEN(lattice, "grids", SCL_SAMPLER(.space = SCL_SPACE_GRID, .draw = lattice_
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_COLLISION, scl_ability_collision,
                                  .collision = lattice_collision)));
 
-/* ---------------------------------------------------------- rotated: structured, in truth dense */
+/* ------------ rotated: structured, in truth dense */
 
 static scl_status rotated_draw(const void *self, const scl_draw *draw, const scl_parameters *out,
                                scl_error *error) {
@@ -301,7 +301,7 @@ SPECIMEN(rotated, "structured rows",
                                  .apply = rotated_apply, .rows = rotated_rows),
                        SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = general_law)));
 
-/* ------------------------------------------------------------ few: weights on columns t and t+1 */
+/* ------------ few: weights on columns t and t+1 */
 
 static scl_status few_layout(const void *self, size_t dim, scl_layout *out, scl_error *error) {
   UPSET(host_of(self), "few.layout", error);
@@ -346,7 +346,7 @@ SPECIMEN(few, "sparse rows",
          SCL_SAMPLER(.space = SCL_SPACE_SPARSE, .draw = few_draw, .layout = few_layout),
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LAW, scl_ability_law, .law = few_law)));
 
-/* ------------------------------------------------------------ shared: a pool of 8 rows */
+/* ------------ shared: a pool of 8 rows */
 
 static scl_status shared_draw(const void *self, const scl_draw *draw, const scl_parameters *out,
                               scl_error *error) {
@@ -375,7 +375,7 @@ SPECIMEN(shared, "shared rows", SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = sh
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_POOL, scl_ability_pool, .rows = shared_rows,
                                  .pool = shared_pool)));
 
-/* ---------------------------------------------------------- pupil: the first rows, as landmarks */
+/* ------------ pupil: the first rows, as landmarks */
 
 typedef struct lesson {
   size_t seen;
@@ -440,7 +440,7 @@ static scl_status pupil_draw(const void *self, const scl_draw *draw, const scl_p
 SPECIMEN(pupil, "a sampler that learns", SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = pupil_draw),
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LEARN, scl_ability_learn, .learn = pupil_learn)));
 
-/* ------------------------------------------------------------ wrapper: another sampler, by
+/* ------------ wrapper: another sampler, by
  * host->parts, in tables of its own */
 
 static scl_status whole(const void *self, int guard, const char *slot, scl_error *error) {

@@ -11,7 +11,7 @@ typedef struct square {
 
 static const scl_host *host_of(const void *self) { return ((const square *)self)->base.host; }
 
-/* ------------------------------------------------------- square: (Phi'Phi + lambda I) a = Phi'y */
+/* ------------ square: (Phi'Phi + lambda I) a = Phi'y */
 
 static scl_status count_rows(void *context, const scl_rows *rows, scl_error *error);
 static scl_status residuals(void *context, const scl_rows *rows, double *f, scl_error *error);
@@ -32,7 +32,7 @@ static scl_status ask_inside(const scores *s, scl_error *error) {
   scores inner = {s->targets, 0, p, ""};
   size_t from = 0, count;
   const char *verb = script_line(s->verb, "ask", &from);
-#define ASKS(name, ...)                                                                            \
+#define ASKS(name, ...) \
   if (strncmp(verb, #name, sizeof #name - 1) == 0) return p->name(p, __VA_ARGS__, error)
   if (verb == NULL || p->rows * s->targets > 256 || p->features * s->targets > 256)
     return SCL_STATUS_OK;
@@ -74,7 +74,7 @@ static scl_status one_task(void *context, size_t index, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-#define TRY(call)                                                                                  \
+#define TRY(call) \
   if (status == SCL_STATUS_OK) status = (call)
 
 /* Every verb once; the tables that the host fills in are guarded. */
@@ -184,7 +184,7 @@ static int32_t square_alone(const void *self, const scl_problem *problem, const 
 }
 #define SQUARE_NORMAL SCL_OFFER(SCL_ABILITY_NORMAL, scl_ability_normal, .alone = square_alone)
 #else
-#define SQUARE_NORMAL                                                                              \
+#define SQUARE_NORMAL \
   { NULL, NULL }
 #endif
 
@@ -197,7 +197,7 @@ static void square_cost(const void *self, const scl_problem *problem, const doub
 }
 #define SQUARE_COST SCL_OFFER(SCL_ABILITY_COST, scl_ability_cost, .cost = square_cost)
 #else
-#define SQUARE_COST                                                                                \
+#define SQUARE_COST \
   { NULL, NULL }
 #endif
 
@@ -278,7 +278,7 @@ SPECIMEN(square, "a solver", SCL_SOLVER(.dtypes = SCL_DTYPES_FLOAT, .solve = squ
              SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = square_objective),
              SQUARE_NORMAL, SQUARE_COST));
 
-/* ------------------------------------------------------ mean: predicts the means of the targets,
+/* ------------ mean: predicts the means of the targets,
  * shrunk */
 
 typedef struct mean {

@@ -18,11 +18,11 @@ extern const scl_plugin specimen_normal, specimen_column, specimen_pairs, specim
     specimen_guess, specimen_fitted;
 
 /* The descriptor of one: its table by SCL_SAMPLER(...) and the like. */
-#define SPECIMEN(word, text, ...)                                                                  \
-  const scl_plugin specimen_##word = {__VA_ARGS__, .name = #word, .summary = (text),               \
+#define SPECIMEN(word, text, ...) \
+  const scl_plugin specimen_##word = {__VA_ARGS__, .name = #word, .summary = (text), \
                                       .doc = text ", as the comment beside it in the tests says"}
 
-/* ------------------------------------------------------------ the script (dress.c)
+/* ------------ the script (dress.c)
  *
  * Lines for run time: "at SLOT VERB ...". The lines of a slot are asked for one by one. */
 const char *script_line(const char *slot, const char *verb, size_t *from);
@@ -31,7 +31,7 @@ size_t member_place(const char *type, const char *member, size_t *size);
 /* Write a value, as a line says it ("int 7", "double nan", "null", "text abc"), to `size` bytes. */
 void write_value(void *to, size_t size, const char *value);
 
-/* ------------------------------------------------------------ misbehaviour (upset.c)
+/* ------------ misbehaviour (upset.c)
  *
  * SLOT is "COMPONENT.slot". upset: at the start of a slot; what it returns is the slot's status
  * where that is not SCL_STATUS_OK. disturb...: at its end, what it has written. */
@@ -46,31 +46,31 @@ const char *disturbed_text(const char *slot, const char *own, char text[200]);
 /* How many of `count` numbers the slot is to compute. */
 size_t disturbed_count(const char *slot, size_t count);
 
-#define UPSET(host, slot, error)                                                                   \
-  do {                                                                                             \
-    const scl_status upset_ = upset(host, slot, error);                                            \
-    if (upset_ != SCL_STATUS_OK) return upset_;                                                    \
+#define UPSET(host, slot, error) \
+  do { \
+    const scl_status upset_ = upset(host, slot, error); \
+    if (upset_ != SCL_STATUS_OK) return upset_; \
   } while (0)
 
-/* ------------------------------------------------------------ wrong functions (faults_*.c)
+/* ------------ wrong functions (faults_*.c)
  *
  * For "put PIECE MEMBER NAME" of the script: functions that stand in for a slot. */
 typedef struct fault {
   const char *name;
   void (*function)(void);
 } fault;
-#define FAULT(name)                                                                                \
+#define FAULT(name) \
   { #name, (void (*)(void))name }
 extern const fault faults_of_kernels[], faults_of_nonlinearities[], faults_of_instances[],
     faults_of_samplers[], faults_of_solvers[], faults_of_abilities[];
 
-/* ------------------------------------------------------------ tables that cross the boundary */
+/* ------------ tables that cross the boundary */
 
 /* Built with a later header (SPECIMEN_LATER) the specimen knows members that this host does not
  * have, and the host must not claim them. */
 #ifdef SPECIMEN_LATER
-#define CHECK_VIEW(host, table, error)                                                             \
-  if (SCL_HAS(table, later))                                                                       \
+#define CHECK_VIEW(host, table, error) \
+  if (SCL_HAS(table, later)) \
   return (host)->fail(error, SCL_STATUS_INTERNAL, "%s claims members that it does not have", #table)
 #else
 #define CHECK_VIEW(host, table, error) (void)(table), (void)(error)
@@ -80,12 +80,12 @@ extern const fault faults_of_kernels[], faults_of_nonlinearities[], faults_of_in
  * ("at SLOT size N"), and guard bytes behind. */
 void *open_table(const char *slot, size_t size);
 /* *table = *from, as far as both go, where it is long enough for all of version 1. */
-#define FILL_TABLE(table, from)                                                                    \
-  do {                                                                                             \
-    const scl_head head_ = (table)->head;                                                          \
-    if (head_.size < sizeof *(table)) break;                                                       \
-    SCL_COPY((table), (from));                                                                     \
-    (table)->head = head_;                                                                         \
+#define FILL_TABLE(table, from) \
+  do { \
+    const scl_head head_ = (table)->head; \
+    if (head_.size < sizeof *(table)) break; \
+    SCL_COPY((table), (from)); \
+    (table)->head = head_; \
   } while (0)
 /* Whether the guard is whole; the memory goes back. */
 int close_table(void *table);

@@ -197,7 +197,7 @@ const char *disturbed_text(const char *slot, const char *own, char text[200]) {
   return text;
 }
 
-/* ------------------------------------------------------------ tables that the host fills in */
+/* ------------ tables that the host fills in */
 
 enum { GUARD = 64, GUARDED = 0xa5 };
 

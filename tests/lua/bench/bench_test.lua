@@ -78,7 +78,7 @@ function TestBench:test_sums_by_values_can_be_switched_off_and_give_the_same_fit
   lu.assertTrue((by_values - made):map(math.abs):max() < 1e-7) -- each has a jitter of its own
 end
 
--- ---------------------------------------------------------------- scripts/bench
+-- ------------ scripts/bench
 
 TestScripts = {}
 

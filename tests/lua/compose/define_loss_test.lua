@@ -81,7 +81,7 @@ function TestRangeOfTargets()
       task = "regression" })
 end
 
--- ---------------------------------------------------------------- what is refused
+-- ------------ what is refused
 
 function TestASlopeOfAnotherFunction()
   sc.loss.define{ name = "wrong", value = function(f, y) return (f - y) ^ 2 end,

@@ -35,7 +35,7 @@ end
 local rectifier = sc.nonlinearity.define{ name = "lua_relu",
   eval = function(z) return z > 0 and z or 0 end }
 
--- ---------------------------------------------------------------- errors
+-- ------------ errors
 
 TestErrors = {}
 
@@ -254,7 +254,7 @@ os.execute("(sleep 0.5; kill -INT $PPID) >/dev/null 2>&1 &")
   end
 end
 
--- ---------------------------------------------------------------- threads
+-- ------------ threads
 
 local normal = sc.sampler.define{ name = "lua_gaussian", normals = 1, bias = true,
   options = { sigma = { default = 1, above = 0, width = "frequency" } },
@@ -314,7 +314,7 @@ function TestThreads:test_other_work_keeps_its_threads()
   core.threads(before)
 end
 
--- ---------------------------------------------------------------- lives of definitions
+-- ------------ lives of definitions
 
 TestLives = {}
 
@@ -381,7 +381,7 @@ function TestLives:test_a_file_takes_the_place_of_a_definition()
     { name = "softplus", eval = function(z) return z end })
 end
 
--- ---------------------------------------------------------------- texts
+-- ------------ texts
 
 TestTexts = {}
 
@@ -419,7 +419,7 @@ function TestTexts:test_help_list_and_completion()
   lu.assertEquals(list, { "pair" })
 end
 
--- ---------------------------------------------------------------- files and processes
+-- ------------ files and processes
 
 TestFiles = {}
 

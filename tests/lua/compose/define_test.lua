@@ -23,7 +23,7 @@ local function fresh()
   return "defined_" .. names
 end
 
--- ---------------------------------------------------------------- a rectifier with all it may say
+-- ------------ a rectifier with all it may say
 
 local function distribution(x)
   -- the normal distribution function by its series (Marsaglia 2004, equation 3), |x| < 8
@@ -191,7 +191,7 @@ function TestNonlinearities:test_learning_searching_and_judging()
   lu.assertTrue(classes:score(labelled) > 0.8)
 end
 
--- ---------------------------------------------------------------- samplers
+-- ------------ samplers
 
 local normal = sc.sampler.define{ name = "lua_gaussian", normals = 1, bias = true,
   options = { sigma = { default = 1, above = 0, width = "frequency" } },
@@ -303,7 +303,7 @@ function TestSamplers:test_learning_from_rows()
   os.remove(path)
 end
 
--- ---------------------------------------------------------------- kernels
+-- ------------ kernels
 
 TestKernels = {}
 
@@ -350,7 +350,7 @@ function TestKernels:test_general_form()
   lu.assertEquals(simulated(a):rows(), 60)
 end
 
--- ---------------------------------------------------------------- solvers
+-- ------------ solvers
 
 local ridge = sc.solver.define{ name = "lua_ridge", penalty = "l2",
   options = { lambda = { default = 1e-6, low = 0, role = "regularisation" },
@@ -525,7 +525,7 @@ function TestSolvers:test_objective()
   end
 end
 
--- ---------------------------------------------------------------- the page
+-- ------------ the page
 
 -- docs/plugins_in_lua.md has one nonlinearity in both languages.
 function TestNonlinearities:test_the_page_turns_it_into_c()

@@ -126,7 +126,7 @@ function TestCharacters()
   lu.assertEquals(terms:totable(), { " é", "ab", "b " })
 end
 
--- ------------------------------------------------------------ pipelines
+-- ------------ pipelines
 
 local function pipelines()
   return {
@@ -250,7 +250,7 @@ function TestImportanceIsOfColumnsWithNames()
   lu.assertTrue(names[q:importance(ds, { repeats = 1 })[1].name])
 end
 
--- ------------------------------------------------------------ explanations
+-- ------------ explanations
 
 -- The contributions and the constant add up to the score; a term's weight is what the score loses
 -- without it, in rows that are not normalised.
@@ -303,7 +303,7 @@ function TestExplanationsThatThereAreNot()
   lu.assertStrContains(message({ text, sc.pca{ k = 3 }, ridge }, "prize"), "change the columns")
 end
 
--- ------------------------------------------------------------ bad input
+-- ------------ bad input
 
 function TestOptionsThatDoNotGoTogether()
   for _, one in ipairs{

@@ -46,7 +46,7 @@ local function count_to(n)
   return list
 end
 
--- ---------------------------------------------------------------- splits and folds
+-- ------------ splits and folds
 
 TestSplits = {}
 
@@ -200,7 +200,7 @@ function TestSplits:test_mistakes_are_sentences()
   fails("dataset:folds: 11 folds of 10 rows", ds.folds, ds, { k = 11 })
 end
 
--- ---------------------------------------------------------------- parts by hand
+-- ------------ parts by hand
 
 TestParts = {}
 

@@ -17,7 +17,7 @@ local function numbered(labels, given)
   return sc.dataset(all)
 end
 
--- ---------------------------------------------------------------- labels
+-- ------------ labels
 
 TestLabels = {}
 
@@ -202,7 +202,7 @@ function TestLabels:test_mistakes_are_sentences()
   fails("takes one of", sc.dataset, { X = { { 1 } }, y = { 1 }, task = "ranking" })
 end
 
--- ---------------------------------------------------------------- X and y as fit takes them
+-- ------------ X and y as fit takes them
 
 TestCoercion = {}
 
@@ -244,7 +244,7 @@ function TestCoercion:test_wrong_arguments_are_sentences()
     { tsk = "regression" })
 end
 
--- ---------------------------------------------------------------- streams
+-- ------------ streams
 
 TestStreams = {}
 
@@ -338,7 +338,7 @@ function TestStreams:test_mistakes_are_sentences()
     { stream = true, task = "classification" })
 end
 
--- ---------------------------------------------------------------- describing
+-- ------------ describing
 
 TestDescribing = {}
 

@@ -23,7 +23,7 @@ local function column(ds, name)
   end
 end
 
--- ---------------------------------------------------------------- expressions
+-- ------------ expressions
 
 TestExpressions = {}
 
@@ -63,7 +63,7 @@ function TestExpressions:test_parts_of_dates()
   end
 end
 
--- ---------------------------------------------------------------- files
+-- ------------ files
 
 TestDerive = {}
 
@@ -217,7 +217,7 @@ function TestDerive:test_mistakes_are_sentences()
   lu.assertNotNil(core.csv_missing())
 end
 
--- ---------------------------------------------------------------- streams
+-- ------------ streams
 
 TestDeriveStreams = {}
 

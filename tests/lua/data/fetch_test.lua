@@ -60,7 +60,7 @@ local function refused(address, sha256, ...)
   return message
 end
 
--- ---------------------------------------------------------------- one file
+-- ------------ one file
 
 TestFetching = {}
 
@@ -191,7 +191,7 @@ function TestFetching:test_the_digest_is_sha256()
   lu.assertErrorMsgContains(folder .. "nowhere", core.sha256, folder .. "nowhere")
 end
 
--- ---------------------------------------------------------------- from the public form
+-- ------------ from the public form
 
 TestConverting = {}
 
@@ -279,7 +279,7 @@ function TestConverting:test_a_raw_file_put_there_by_hand_is_used_when_its_diges
   os.remove(folder .. "got/raw.txt")
 end
 
--- ---------------------------------------------------------------- named sets, in a process of
+-- ------------ named sets, in a process of
 -- their own with its environment
 
 TestGetting = {}

@@ -136,7 +136,7 @@ function TestSearchesTakeGivenFoldsAndTime()
   lu.assertEquals(#ridge:search(ds, { folds = "loo" }).table[1].folds, 3) -- a fold for each group
 end
 
--- ------------------------------------------------------------ roles
+-- ------------ roles
 
 local text = "x,site,when,w,t\n1,a,2024-01-05,1,3\n2,b,2024-01-03,2,5\n3,a,2024-01-04,1,6\n"
   .. "4,b,2024-01-02,2,9\n"
@@ -185,7 +185,7 @@ function TestRolesThatDoNotFitAreRefused()
   refused("both called 'a'", nil, "a,a,y\n1,2,3\n2,3,4\n")
 end
 
--- ------------------------------------------------------------ targets
+-- ------------ targets
 
 -- 2^24 + 1 and seconds since 1970 are no numbers of float32.
 function TestRolesKeepTheirDigitsBesideFloat32()

@@ -50,7 +50,7 @@ local function streamed(ds)
   return stream
 end
 
--- ---------------------------------------------------------------- labels
+-- ------------ labels
 
 TestLabels = {}
 
@@ -202,7 +202,7 @@ function TestLabels:test_weights_of_classes_go_by_label()
   end
 end
 
--- ---------------------------------------------------------------- columns
+-- ------------ columns
 
 TestColumns = {}
 
@@ -260,7 +260,7 @@ function TestColumns:test_stages_alone_know_their_columns_too()
   lu.assertTrue(p:transform(turned) == p:transform(train))
 end
 
--- ------------------------------------------------------------ one class
+-- ------------ one class
 
 -- n rows as a stream that declares the classes 1, 2 and 3, all of class 2 but row `other`.
 local function stream_of_one_class(n, other)

@@ -19,7 +19,7 @@ local function with(given, more)
   return copy
 end
 
--- ---------------------------------------------------------------- formats
+-- ------------ formats
 
 function TestFormats()
   support.in_folder(function(folder)
@@ -74,7 +74,7 @@ function TestFormats()
     { query = "select 1" })
 end
 
--- ---------------------------------------------------------------- databases
+-- ------------ databases
 
 local function need_sqlite()
   lu.skipIf(core.reader_of(database) == nil, "this build reads no databases of SQLite")

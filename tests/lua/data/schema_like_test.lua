@@ -14,7 +14,7 @@ local program = arg[-1] or "scullery"
 
 local train = "u,v,shape,colour\n1,2,round,red\n3,,square,blue\n5,6,round,red\n,8,round,blue\n"
 
--- ---------------------------------------------------------------- reading alike
+-- ------------ reading alike
 
 TestLike = {}
 
@@ -177,7 +177,7 @@ function TestLike:test_threads_do_not_change_what_is_told()
   core.threads(before)
 end
 
--- ---------------------------------------------------------------- rows that are read once
+-- ------------ rows that are read once
 
 TestBlocks = {}
 

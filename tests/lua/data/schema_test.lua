@@ -17,7 +17,7 @@ local function run_script(text) return run(("'%s' %s"):format(program, file(text
 
 local train = "u,v,shape,colour\n1,2,round,red\n3,,square,blue\n5,6,round,red\n,8,round,blue\n"
 
--- ---------------------------------------------------------------- what a schema holds
+-- ------------ what a schema holds
 
 TestSchema = {}
 
@@ -75,7 +75,7 @@ function TestSchema:test_medians_are_exact_where_a_number_is_missing()
   lu.assertAlmostEquals(columns[2].fill, values[2501], 5 * 0.5 * 1000 / math.sqrt(1001))
 end
 
--- ---------------------------------------------------------------- dates
+-- ------------ dates
 
 TestDates = {}
 
@@ -151,7 +151,7 @@ function TestDates:test_dates_fill_and_match()
   lu.assertEquals(s.schema.columns[1].fill, 19724)
 end
 
--- ---------------------------------------------------------------- guesses about the target
+-- ------------ guesses about the target
 
 TestGuesses = {}
 
@@ -186,7 +186,7 @@ function TestGuesses:test_a_hundred_decimals_are_no_classes()
   lu.assertEquals(read(text).task, "regression")
 end
 
--- ---------------------------------------------------------------- what cannot be meant
+-- ------------ what cannot be meant
 
 TestRefusals = {}
 
@@ -243,7 +243,7 @@ function TestRefusals:test_other_encodings_have_a_sentence()
   lu.assertEquals(read("\xef\xbb\xbfk,y\ncaf\xc3\xa9,1\nt\xc3\xa9,2\n").names[1], "k=caf\xc3\xa9")
 end
 
--- ---------------------------------------------------------------- one line about it
+-- ------------ one line about it
 
 TestTelling = {}
 
@@ -286,7 +286,7 @@ function TestTelling:test_reading_alike_says_what_differs()
   lu.assertEquals(said, line .. line .. "status 0\n")
 end
 
--- ---------------------------------------------------------------- the environment and help
+-- ------------ the environment and help
 
 TestEnvironment = {}
 

@@ -86,7 +86,7 @@ function TestTexts:test_what_is_not_there_or_not_text()
     { lines = true })
 end
 
--- ------------------------------------------------------------ columns of CSV files
+-- ------------ columns of CSV files
 
 local CSV = [[
 label,subject,body,n

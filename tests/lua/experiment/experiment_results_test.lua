@@ -18,7 +18,7 @@ local function experiment(given)
   return exp, said
 end
 
--- ------------------------------------------------------------ tables
+-- ------------ tables
 
 TestTables = {}
 
@@ -255,7 +255,7 @@ function TestTables:test_printing()
     function() return grid().tabel end)
 end
 
--- ------------------------------------------------------------ standard errors
+-- ------------ standard errors
 
 TestSeeds = {}
 

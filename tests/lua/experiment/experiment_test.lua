@@ -18,7 +18,7 @@ local function set_up() folder = experiments.set_up() end
 
 local function constant() return { error = 0.5 } end
 
--- ------------------------------------------------------------ cells
+-- ------------ cells
 
 TestCells = { setUp = set_up, tearDown = experiments.tear_down }
 
@@ -91,7 +91,7 @@ function TestCells:test_names_are_folders_that_lead_nowhere_else()
   fails({ "option 'run' is missing" }, sc.experiment, { name = "e", cells = { T = 1 } })
 end
 
--- ------------------------------------------------------------ --set
+-- ------------ --set
 
 TestSet = { setUp = set_up, tearDown = experiments.tear_down }
 
@@ -182,7 +182,7 @@ function TestSet:test_other_arguments_are_the_scripts()
   lu.assertEquals((set "--sett T=7 -x 3 -- --set T=8"), 0)
 end
 
--- ------------------------------------------------------------ what is recorded
+-- ------------ what is recorded
 
 TestRecords = { setUp = set_up, tearDown = experiments.tear_down }
 
@@ -243,7 +243,7 @@ function TestRecords:test_the_context_of_a_cell()
   lu.assertEquals({ #seen[2].key, math.type(seen[2].seed) }, { 64, "integer" })
 end
 
--- ------------------------------------------------------------ cells that fail
+-- ------------ cells that fail
 
 TestFailures = { setUp = set_up, tearDown = experiments.tear_down }
 
@@ -383,7 +383,7 @@ function TestFailures:test_an_experiment_within_its_own_cell()
   end
 end
 
--- ------------------------------------------------------------ files
+-- ------------ files
 
 TestFiles = { setUp = set_up, tearDown = experiments.tear_down }
 

@@ -79,7 +79,7 @@ local function wait_for(name)
   return ("for k in $(seq 500); do [ -e %s ] && break; sleep 0.02; done;"):format(quote(path(name)))
 end
 
--- ------------------------------------------------------------ workers
+-- ------------ workers
 
 TestWorkers = { setUp = set_up, tearDown = tear_down }
 
@@ -228,7 +228,7 @@ function TestWorkers:test_a_cell_of_one_process_has_no_workers()
   lu.assertEquals({ status, err }, { 0, "" })
 end
 
--- ------------------------------------------------------------ ends
+-- ------------ ends
 
 TestEnds = { setUp = set_up, tearDown = tear_down }
 
@@ -305,7 +305,7 @@ function TestEnds:test_kills_at_any_time()
   lu.assertStrContains(out, "0 cells lost, 0 doubled, 0 wrong")
 end
 
--- ------------------------------------------------------------ runs at once
+-- ------------ runs at once
 
 TestTogether = { setUp = set_up, tearDown = tear_down }
 
@@ -371,7 +371,7 @@ function TestTogether:test_a_cell_that_failed_runs_once_in_runs_at_once()
   lu.assertEquals(notes(), { "1", "2", "3", "4", "5", "6" })
 end
 
--- ------------------------------------------------------------ full disks
+-- ------------ full disks
 
 TestDisks = { setUp = set_up, tearDown = tear_down }
 
@@ -430,7 +430,7 @@ function TestDisks:test_a_full_disk_in_the_middle()
   check_whole()
 end
 
--- ------------------------------------------------------------ output without end
+-- ------------ output without end
 
 TestOutput = { setUp = set_up, tearDown = tear_down }
 

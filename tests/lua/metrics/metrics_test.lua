@@ -152,7 +152,7 @@ function TestMetrics:test_wrong_shapes_and_values_are_sentences()
   end
 end
 
--- ---------------------------------------------------------------- against other computations
+-- ------------ against other computations
 
 local n = 60
 local noise = sc.randn{ n, 4, seed = 5 }

@@ -26,7 +26,7 @@ local function columns_of(y, c)
   return Y
 end
 
--- ---------------------------------------------------------------- values
+-- ------------ values
 
 TestValues = {}
 
@@ -141,7 +141,7 @@ function TestValues.test_a_truth_of_one_class()
   lu.assertAlmostEquals(m.brier({ 0.1, 0.2 }, { 0, 0 }, given), (0.01 + 0.04) / 2, 1e-15)
 end
 
--- ---------------------------------------------------------------- standard errors
+-- ------------ standard errors
 
 TestErrors = {}
 
@@ -197,7 +197,7 @@ function TestErrors.test_few_rows_have_none()
   lu.assertNil(stderr)
 end
 
--- ---------------------------------------------------------------- where scores are taken
+-- ------------ where scores are taken
 
 TestScores = {}
 
@@ -333,7 +333,7 @@ function TestScores.test_the_command()
   end)
 end
 
--- ---------------------------------------------------------------- metrics of a script
+-- ------------ metrics of a script
 
 TestDefined = {}
 
@@ -399,7 +399,7 @@ function TestDefined.test_wrong_definitions_are_sentences()
     needs = "values", better = "smaller" })
 end
 
--- ---------------------------------------------------------------- tables that are refused
+-- ------------ tables that are refused
 
 -- What the loader says of a metric with these members.
 local function refusal(members)

@@ -23,7 +23,7 @@ end
 
 local function raw(given, data) return features(given):fit(X):transform(data or X) end
 
--- ---------------------------------------------------------------- the stages by hand
+-- ------------ the stages by hand
 
 local by_hand = {}
 
@@ -154,7 +154,7 @@ function TestFeatures:test_constant_ones_become_0()
   lu.assertEquals(pipeline({ "standardize" }, nil, given):fit(half):transform(half):abs():max(), 0)
 end
 
--- ---------------------------------------------------------------- solvers
+-- ------------ solvers
 
 TestSolvers = {}
 
@@ -229,7 +229,7 @@ function TestSolvers:test_open_options()
   lu.assertEquals(p:transform(X):cols(), 4)
 end
 
--- ---------------------------------------------------------------- folds
+-- ------------ folds
 
 TestFolds = {}
 
@@ -283,7 +283,7 @@ function TestFolds:test_search()
   end
 end
 
--- ---------------------------------------------------------------- files
+-- ------------ files
 
 TestFiles = {}
 
@@ -348,7 +348,7 @@ function TestFiles:test_altered()
   lu.assertEquals(#sc.load(path).after, 2)
 end
 
--- ---------------------------------------------------------------- refusals
+-- ------------ refusals
 
 TestRefusals = {}
 

@@ -346,7 +346,7 @@ function TestWhatIsNotProvedIsSaid()
   lu.assertStrContains(table.concat(found:bound().unproved, "; "), "search")
 end
 
--- ---------------------------------------------------------------- what is counted, what is refused
+-- ------------ what is counted, what is refused
 
 function TestWeightsDoNotChangeWhatTheBoundIsOn()
   local w = {}

@@ -182,7 +182,7 @@ function TestKills:test_rows_with_weights_and_streams()
     3)
 end
 
--- ---------------------------------------------------------------- files
+-- ------------ files
 
 TestFiles = {}
 

@@ -7,7 +7,7 @@ local exported, support = require "exported", require "support"
 
 local quote = support.quote
 
--- ---------------------------------------------------------------- files of C and their program
+-- ------------ files of C and their program
 
 -- A statement that prints the results of model k for the next row of standard input: scores, then
 -- predictions, then probabilities.
@@ -102,7 +102,7 @@ end
 function TestPipelines() check(exported.pipelines()) end
 function TestPairs() check(exported.pairs ".h") end
 
--- ---------------------------------------------------------------- refusals
+-- ------------ refusals
 
 local train, fitted = exported.train, exported.fitted
 local ridge = sc.solver.ridge{ lambda = 1e-3 }

@@ -26,7 +26,7 @@ local function pipeline(T, solver, given)
   return sc.pipeline{ sc.features(o), solver or sc.solver.ridge{ lambda = 1e-5 } }
 end
 
--- ---------------------------------------------------------------- the rule
+-- ------------ the rule
 
 -- Steps with these losses of rows, a list for each T = 50, 100, ...: what growing.grow is given.
 local function growth_of(losses, rows, more)
@@ -92,7 +92,7 @@ function TestTheRuleAgainstAnIndependentComputation()
   lu.assertTrue(lasts[4] and lasts[5] and lasts[6])
 end
 
--- ---------------------------------------------------------------- where the growth ends
+-- ------------ where the growth ends
 
 local function falling(count)
   local list = {}
@@ -146,7 +146,7 @@ function TestBudgetsOfAFit()
   lu.assertStrContains(p:info().chosen, "would exceed the budget of 100000 bytes")
 end
 
--- ---------------------------------------------------------------- fits
+-- ------------ fits
 
 -- The fit with what was chosen given.
 local function given_of(p, solver, given)
@@ -399,7 +399,7 @@ function TestFewRows()
   lu.assertEquals(p:info().T, 50)
 end
 
--- ---------------------------------------------------------------- sentences
+-- ------------ sentences
 
 function TestSentences()
   local ds = smooth(60, 31)

@@ -110,7 +110,7 @@ function TestBadArguments()
   end)
 end
 
--- ---------------------------------------------------------------- models
+-- ------------ models
 
 -- P(second class | x) = g(x1), not a sigmoid of the score: flat, then steep.
 local function chance(x) return x < 0 and 0.3 or 0.9 end

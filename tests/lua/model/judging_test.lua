@@ -30,7 +30,7 @@ local function mean_of(values)
   return mean, math.sqrt(square / (#values - 1) / #values)
 end
 
--- ---------------------------------------------------------------- cv
+-- ------------ cv
 
 TestCrossValidation = {}
 
@@ -118,7 +118,7 @@ function TestCrossValidation:test_wrong_use_is_a_sentence()
   fails({ "unknown option 'kk'" }, p.cv, p, wdbc, { score = { "f1", kk = 3 } })
 end
 
--- ---------------------------------------------------------------- scores by name and by function
+-- ------------ scores by name and by function
 
 TestScores = {}
 
@@ -259,7 +259,7 @@ function TestScores:test_the_solvers_own_estimates_take_two_scores()
     score = "auc" })
 end
 
--- ---------------------------------------------------------------- tables
+-- ------------ tables
 
 TestTables = {}
 
@@ -326,7 +326,7 @@ function TestTables:test_a_table_is_saved_as_csv()
   fails({ "did you mean 'best'" }, function() return found.table.bst end)
 end
 
--- ---------------------------------------------------------------- copies
+-- ------------ copies
 
 TestClones = {}
 

@@ -92,7 +92,7 @@ function TestLabelsOfDigits()
   lu.assertEquals(predictions{ { p, X } }[1].label, p:labels(X))
 end
 
--- ---------------------------------------------------------------- statements of C
+-- ------------ statements of C
 
 function TestStatements()
   local g = graphs.new()
@@ -129,7 +129,7 @@ function TestStatements()
     { z = g:input("z", { 1, 1 }) })
 end
 
--- ---------------------------------------------------------------- refusals
+-- ------------ refusals
 
 function TestRefused()
   local path = support.free_path ".onnx"

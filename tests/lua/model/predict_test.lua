@@ -12,7 +12,7 @@ local path, write, exists, files, predict, predicted, lines_of, features, save, 
   command.tear_down
 local quote = support.quote
 
--- ------------------------------------------------------------ columns
+-- ------------ columns
 
 TestColumns = { setUp = set_up, tearDown = tear_down }
 
@@ -97,7 +97,7 @@ function TestColumns:test_missing_numbers_become_what_they_became_in_training()
   lu.assertStrContains(err, "missing numbers filled in: u (1 row, by ")
 end
 
--- ------------------------------------------------------------ formats
+-- ------------ formats
 
 TestFormats = { setUp = set_up, tearDown = tear_down }
 
@@ -190,7 +190,7 @@ function TestFormats:test_long_lines_and_many_blocks_of_libsvm()
     == wide:predict(sc.data.libsvm(path("many.libsvm")).X))
 end
 
--- ------------------------------------------------------------ what is written
+-- ------------ what is written
 
 TestOutput = { setUp = set_up, tearDown = tear_down }
 
@@ -285,7 +285,7 @@ function TestOutput:test_file_without_rows_has_a_header_alone()
   lu.assertEquals(predicted("colour.model", "none.csv"), "prediction\n")
 end
 
--- ------------------------------------------------------------ failures
+-- ------------ failures
 
 TestFailures = { setUp = set_up, tearDown = tear_down }
 
@@ -378,7 +378,7 @@ function TestFailures:test_usage()
   lu.assertEquals((predict("colour.model", "plain.csv", "--proba --scores")), 1)
 end
 
--- ------------------------------------------------------------ how CSV is written
+-- ------------ how CSV is written
 
 TestWriting = { setUp = set_up, tearDown = tear_down }
 

@@ -7,7 +7,7 @@ local fails = dofile("tests/helpers/support.lua").fails
 
 local function sigmoid(x) return 1 / (1 + math.exp(-x)) end
 
--- ---------------------------------------------------------------- Platt's sigmoid, against
+-- ------------ Platt's sigmoid, against
 -- Newton's method written from the objective
 
 -- Sums that lose nothing: Neumaier's.
@@ -143,7 +143,7 @@ function TestExtremeScoresStayProbabilities()
   lu.assertEquals(far:get(1, 3), 0)
 end
 
--- ---------------------------------------------------------------- rows whose P(y | x) is known
+-- ------------ rows whose P(y | x) is known
 
 local function known(n, seed)
   local X, u, y = sc.randn{ n, 2, seed = seed }, sc.rand{ n, 1, seed = seed + 1 }, {}
@@ -260,7 +260,7 @@ function TestRowWeightsMakeThePopulation()
   lu.assertAlmostEquals(mean, 3 * share / (1 + 2 * share), 0.03)
 end
 
--- ---------------------------------------------------------------- out of fold, against models
+-- ------------ out of fold, against models
 -- fitted apart
 
 local function three_classes(n, seed)
@@ -360,7 +360,7 @@ function TestHeldOutRowsAreScoredByTheModelItself()
   lu.assertStrContains(tostring(p), "Platt's sigmoids on scores of held-out data")
 end
 
--- ---------------------------------------------------------------- many classes
+-- ------------ many classes
 
 function TestSoftmaxIsTheSolversOwn()
   local p = sc.pipeline{ sc.solver.logistic{ lambda = 1e-3, intercept = true } }:fit(three)
@@ -406,7 +406,7 @@ function TestColumnsFollowTheClassesAsGiven()
   lu.assertEquals(p.classes, { "yes", "no" })
 end
 
--- ---------------------------------------------------------------- what does not matter, and what
+-- ------------ what does not matter, and what
 -- is kept
 
 function TestThreadsAndBlocksChangeNothing()
@@ -451,7 +451,7 @@ function TestPrunedModelsAreCalibratedOnHeldOutRows()
   lu.assertTrue(worst_group(small:calibrate{ data = data }:probabilities(fresh), fresh, 4) < 8)
 end
 
--- ---------------------------------------------------------------- what is refused
+-- ------------ what is refused
 
 function TestBadInputIsASentence()
   local fresh_model = least_squares()

@@ -17,7 +17,7 @@ local function refused(words)
   lu.assertStrContains(tostring(message), path)
 end
 
--- ---------------------------------------------------------------- every cut, every bit
+-- ------------ every cut, every bit
 
 -- One model of each solver, those with a model of their own and those with weights.
 local function each_solver(f)
@@ -82,7 +82,7 @@ function TestEveryCutIsRefused()
   end)
 end
 
--- ---------------------------------------------------------------- files made to do harm
+-- ------------ files made to do harm
 
 -- A header with these entries, given as JSON, and data behind it; signed.
 local function write_header(entries, data, description)
@@ -192,7 +192,7 @@ function TestHostileDescriptions()
   case(body '"kind":"schema","schema":{"@":"object","class":"file","fields":{}}', "file")
 end
 
--- ---------------------------------------------------------------- parts that do not fit together
+-- ------------ parts that do not fit together
 
 -- A model's file with its description edited, signed anew.
 local function edited(model, ...)
@@ -255,7 +255,7 @@ function TestNumbersThatAreNotFinite()
   end
 end
 
--- ---------------------------------------------------------------- JSON of Lua values
+-- ------------ JSON of Lua values
 
 function TestJsonKeepsEveryNumber()
   local list = { 0, -1, 1 << 53, (1 << 53) + 1, math.maxinteger, math.mininteger, 0.1, 0.1 + 0.2,

@@ -11,7 +11,7 @@ local model_file = require "model_file"
 local path, copy = support.memory_path(), support.memory_path()
 local page, rows = path .. ".html", path .. ".csv"
 
--- ------------------------------------------------------------ headers
+-- ------------ headers
 
 -- The description, and the places where its text begins and ends in the header, quotes included.
 local function description_of(header)
@@ -59,7 +59,7 @@ local function is_typed(trail)
   return false
 end
 
--- ------------------------------------------------------------ what is done with a model
+-- ------------ what is done with a model
 
 local function is_fault(message)
   return message:find("bug in Scullery", 1, true) or message:find("^[^\n]*%.lua:%d+: attempt to")
@@ -137,7 +137,7 @@ end
 
 local function saved(value) return function(to) value:save(to) end end
 
--- ------------------------------------------------------------ the models
+-- ------------ the models
 
 local function table_of_rows()
   support.write(rows, "a,b,c,y\n1,x,2020-01-01,u\n2,y,2020-01-02,v\n,z,2020-01-03,u\n"

@@ -28,7 +28,7 @@ local function bytes_of(value)
   return support.read(path)
 end
 
--- ---------------------------------------------------------------- features
+-- ------------ features
 
 local test = registry.test
 
@@ -99,7 +99,7 @@ test("widths that came from the data", function()
   end
 end)
 
--- ---------------------------------------------------------------- models
+-- ------------ models
 
 local function equal_models(a, b, X, what)
   same(b:decision(X), a:decision(X), what)
@@ -180,7 +180,7 @@ test("kernel sections, whitened with the jitter that they need", function()
   equal_models(p, saved_and_loaded(p), X)
 end)
 
--- ---------------------------------------------------------------- searches and recipes
+-- ------------ searches and recipes
 
 test("a search with its table", function()
   local ds = models.classes(60, 3)
@@ -284,7 +284,7 @@ test("a model that was loaded goes on", function()
   same(again:fit(ds):weights(), p:weights())
 end)
 
--- ---------------------------------------------------------------- other processes
+-- ------------ other processes
 
 local softplus = support.build .. "/tests/plugins/softplus.so"
 
@@ -332,7 +332,7 @@ test("a third party's plugin is asked for by name", function()
   lu.assertEquals(out, core.fingerprint(model:decision(sc.randn{ 50, 3, seed = 9 })) .. "\n")
 end)
 
--- ---------------------------------------------------------------- what cannot be
+-- ------------ what cannot be
 
 test("what cannot be saved or found is told", function()
   local p = sc.pipeline{ sc.solver.ridge() }

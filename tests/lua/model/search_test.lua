@@ -15,7 +15,7 @@ local function sinks(T, sigma)
     phi = sc.nonlinearity.fourier(), T = T or 60, seed = 1 }
 end
 
--- ---------------------------------------------------------------- leave-one-out, against leaving
+-- ------------ leave-one-out, against leaving
 -- each row out
 
 local n = 30
@@ -148,7 +148,7 @@ function TestSearchByTheSolversOwnEstimate()
   for c = 1, 3 do lu.assertTrue(math.abs(five.table[c].mean - loo.table[c].mean) < 0.02) end
 end
 
--- ---------------------------------------------------------------- folds side by side
+-- ------------ folds side by side
 
 function TestFoldsSideBySideAreFoldsOneByOne()
   local folds = train:fold_ids{ k = 4, seed = 2 }
@@ -187,7 +187,7 @@ function TestFoldsSideBySideAreFoldsOneByOne()
   end
 end
 
--- ---------------------------------------------------------------- what is tried
+-- ------------ what is tried
 
 function TestRangesGiveGridsAndDraws()
   local log = sc.choose.log{ 1e-4, 1, count = 5 }
@@ -260,7 +260,7 @@ function TestSeedsOfFeaturesAreSearched()
   lu.assertNotNil(best.choice["features.seed"])
 end
 
--- ---------------------------------------------------------------- what is chosen
+-- ------------ what is chosen
 
 function TestOneStandardErrorRule()
   local p = sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 60 }),
@@ -337,7 +337,7 @@ function TestNestedReport()
   lu.assertStrContains(tostring(best.table), "nested")
 end
 
--- ---------------------------------------------------------------- several solvers
+-- ------------ several solvers
 
 local function with_solver(solver)
   return sc.pipeline{ sc.standardize(), sinks(sc.choose{ 20, 40 }), solver }
@@ -396,7 +396,7 @@ function TestTheBestOfEachValue()
   lu.assertEquals(best.each.ridge.choice, best.choice)
 end
 
--- ---------------------------------------------------------------- what goes wrong
+-- ------------ what goes wrong
 
 -- What a search raises that is interrupted as its run number `at` begins, of those of the outer
 -- folds as well.

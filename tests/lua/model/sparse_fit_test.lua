@@ -68,7 +68,7 @@ local function scores(stages, more)
   return a:decision(sparse), a:decision(dense), sc.pipeline(stages):fit(dense):decision(dense)
 end
 
--- ---------------------------------------------------------------- fits
+-- ------------ fits
 
 function TestRowsWithoutFeaturesToRounding()
   local s = sc.solver
@@ -146,7 +146,7 @@ function TestMinibatchesAndEarlyStopping()
   close(sparse, dense, 1e-9)
 end
 
--- ---------------------------------------------------------------- what else a pipeline does
+-- ------------ what else a pipeline does
 
 function TestPredictionsOfMatrices()
   local p = sc.pipeline{ sc.solver.logistic{ lambda = 1e-3 } }:fit(data(S))
@@ -205,7 +205,7 @@ function TestExactSums()
   end
 end
 
--- ---------------------------------------------------------------- threads and processes
+-- ------------ threads and processes
 
 local bits = [[
   local sc = require "scullery"
@@ -256,7 +256,7 @@ function TestProcessesDoNotChangeABit()
   os.remove(script)
 end
 
--- ---------------------------------------------------------------- wide rows
+-- ------------ wide rows
 
 local wide_n, wide_d = 1500, 400000
 local W, wide_y = rows_of(wide_n, wide_d, 12)
@@ -303,7 +303,7 @@ function TestAChoiceCrossesAPlateau()
   end
 end
 
--- ---------------------------------------------------------------- files
+-- ------------ files
 
 function TestSavedModelsOfSparseRows()
   local path = support.free_path(".safetensors")

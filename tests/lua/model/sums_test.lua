@@ -46,7 +46,7 @@ end
 
 local fails = support.fails
 
--- ---------------------------------------------------------------- parts
+-- ------------ parts
 
 local recipes = {
   { "cosines", {} },
@@ -268,7 +268,7 @@ function TestWhatCannotBeSummed()
   if floats:fit(data):info().exact == nil then refused({ "not exact" }, floats) end
 end
 
--- ---------------------------------------------------------------- rows added and taken out
+-- ------------ rows added and taken out
 
 -- Rows of the data set but every third of those up to `last`, and these.
 local function thirds(last)
@@ -356,7 +356,7 @@ function TestWithoutFingerprints()
   lu.assertTrue(p:update(data:subset(1001, n)):forget(data:subset(1, 10)):predict(X) == want)
 end
 
--- ---------------------------------------------------------------- the pipeline around it
+-- ------------ the pipeline around it
 
 function TestTheModelAroundTheSums()
   local ds = classes(2)
@@ -443,7 +443,7 @@ p:sums(sc.dataset{ X = X, y = X:column(1), task = "regression" },
   end)
 end
 
--- ---------------------------------------------------------------- streams
+-- ------------ streams
 
 function TestPartsOfStreams()
   support.in_folder(function(folder)
@@ -507,7 +507,7 @@ function TestLabelsOfStreams()
   end)
 end
 
--- ---------------------------------------------------------------- any regularisation, folds
+-- ------------ any regularisation, folds
 
 local LAMBDAS = { 1e-7, 1e-5, 1e-3, 1e-1 }
 

@@ -41,7 +41,7 @@ local function fitted(given, ds, o)
   return pipeline(given):fit(ds, o)
 end
 
--- ---------------------------------------------------------------- errors
+-- ------------ errors
 
 -- Mean and standard error of the losses of a model on rows, by its predictions alone.
 local function expected(p, ds)
@@ -150,7 +150,7 @@ function TestStreams()
   end)
 end
 
--- ---------------------------------------------------------------- windows
+-- ------------ windows
 
 local state = 12345
 -- A whole number from low to high.
@@ -294,7 +294,7 @@ function TestOtherChangesEndAWindow()
   lu.assertTrue(p:predict(X) == fitted(nil, data:subset(251, 400)):predict(X))
 end
 
--- ---------------------------------------------------------------- memory
+-- ------------ memory
 
 -- The rows of a pipe in a loop, without an end but for `rows`.
 local function endless(rows)
@@ -337,7 +337,7 @@ function TestMemoryOfALongPipeIsFlat()
   lu.assertTrue(kept_long < kept + 2e5, ("%d and %d bytes of Lua"):format(kept, kept_long))
 end
 
--- ---------------------------------------------------------------- mistakes
+-- ------------ mistakes
 
 function TestMistakes()
   local p, rest = fitted(nil, data:subset(1, 400)), data:subset(401, n)
@@ -421,7 +421,7 @@ function TestRowsThatComeAgain()
   fails({ "in the model already" }, p.update, p, ds, { every = 100 })
 end
 
--- ---------------------------------------------------------------- table and picture
+-- ------------ table and picture
 
 function TestTableAndPicture()
   local ds = classes(2)

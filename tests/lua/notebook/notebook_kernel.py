@@ -111,7 +111,7 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(len(said["data"]), 1, said)
         return said["data"][0]["text/plain"]
 
-    # ------------------------------------------------------------ cells
+    # ------------ cells
 
     def test_values_print_as_at_the_prompt(self):
         self.assertEqual(self.value("20 + 1"), "21")
@@ -256,7 +256,7 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(texts[-1], "")
         self.assertEqual(self.kernel.reply(asked)["status"], "ok")
 
-    # ------------------------------------------------------------ limits
+    # ------------ limits
 
     def test_much_output_is_cut_with_a_sentence(self):
         said = self.kernel.run('local s = ("x"):rep(9999) for i = 1, 3000 do print(s) end')
@@ -269,7 +269,7 @@ class KernelTest(unittest.TestCase):
         self.assertLess(len(said["error"]["evalue"]), 1001000)
         self.assertEqual(self.value("1"), "1")
 
-    # ------------------------------------------------------------ stopping
+    # ------------ stopping
 
     def interrupted(self, code, presses=1):
         asked = self.kernel.send(code)
@@ -316,7 +316,7 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(self.value("kept == nil"), "true")
         self.assertFalse(os.path.exists(f"/proc/{process}"))
 
-    # ------------------------------------------------------------ the editor
+    # ------------ the editor
 
     def complete(self, code, at=None):
         reply = self.kernel.ask("complete", code, len(code) if at is None else at)
@@ -350,7 +350,7 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(status("for i = 1, 2 do"), "incomplete")
         self.assertEqual(status("x = = 1"), "invalid")
 
-    # ------------------------------------------------------------ other requests
+    # ------------ other requests
 
     def history(self, **given):
         asked = self.kernel.client.history(**given)

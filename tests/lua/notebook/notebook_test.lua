@@ -21,7 +21,7 @@ local function need_python()
   return name
 end
 
--- ---------------------------------------------------------------- installing
+-- ------------ installing
 
 TestInstalling = {}
 
@@ -91,7 +91,7 @@ function TestInstalling:test_what_is_missing_is_named()
   end)
 end
 
--- ---------------------------------------------------------------- running
+-- ------------ running
 
 -- Run one of the Python files, with the kernel of this build and nothing of the user's.
 local function run_python(file)

@@ -35,7 +35,7 @@ end
 
 local function near(a, b, slack) lu.assertAlmostEquals(a, b, slack or 1e-12) end
 
--- ---------------------------------------------------------------- searches
+-- ------------ searches
 
 function TestASearchOverNumbersIsALine()
   local cells = searched(sinks{}, ridge(sc.choose.log{ 1e-6, 1e-1, count = 6 }))
@@ -149,7 +149,7 @@ function TestPicturesOfSearchesRefuse()
   fails({ "twice" }, cells.plot, cells, { options = { "solver.lambda", "solver.lambda" } })
 end
 
--- ---------------------------------------------------------------- models
+-- ------------ models
 
 local function wave(n, seed)
   local X, e = sc.randn{ n, 3, seed = seed }, sc.randn{ n, 1, seed = seed + 1 }
@@ -364,7 +364,7 @@ function TestPicturesOfModelsRefuse()
   fails({ "no solver" }, features.plot, features)
 end
 
--- ---------------------------------------------------------------- learning curves
+-- ------------ learning curves
 
 function TestALearningCurveEndsAtCrossValidation()
   local p = sc.pipeline{ sc.standardize(), sinks{}, ridge() }
@@ -409,7 +409,7 @@ function TestLearningCurvesRefuse()
   fails({ "no solver" }, learn, { pipeline = sc.pipeline{ sc.standardize() }, data = train })
 end
 
--- ---------------------------------------------------------------- kernel errors
+-- ------------ kernel errors
 
 function TestKernelErrorsAreDrawnOnLogAxes()
   local result = sc.kernel_error{ p = sc.sampler.gaussian{ gamma = 0.3 },
@@ -434,7 +434,7 @@ function TestKernelErrorsAreDrawnOnLogAxes()
     "line").low)
 end
 
--- ---------------------------------------------------------------- embeddings
+-- ------------ embeddings
 
 local function moments(x, y)
   local mx, my, sum = judging.mean(x), judging.mean(y), 0

@@ -94,7 +94,7 @@ local function assert_xml(text, ...)
   lu.assertEquals(status, 0, err)
 end
 
--- ---------------------------------------------------------------- whole files
+-- ------------ whole files
 
 function TestSvgIsXmlWithItsTextsAndUniqueIds()
   need_gnuplot()
@@ -205,7 +205,7 @@ function TestSixelIsDrawn()
   lu.assertEquals(drawn:sub(1, 2), "\27P")
 end
 
--- ---------------------------------------------------------------- texts
+-- ------------ texts
 
 local attack = [["; system "touch %s"; print "`touch %s` @x _a^b {/Bold c} $d \n \ ' %% & <b> é]]
 
@@ -291,7 +291,7 @@ function TestCharactersWithoutAGlyphAreReplaced()
   lu.assertStrContains(script.of(figure, "svg"), "日 α")
 end
 
--- ---------------------------------------------------------------- what goes wrong
+-- ------------ what goes wrong
 
 local code = [[
   local f = sc.plot.line{ y = { 1, 2 }, title = "a title" }
@@ -366,7 +366,7 @@ function TestAFolderThatIsNotThereIsTold()
   support.fails({ "figure:data", "/nonexistent/" }, figure.data, figure, "/nonexistent/f.csv")
 end
 
--- ---------------------------------------------------------------- the terminal
+-- ------------ the terminal
 
 function TestSixelIsDrawnWhereTheTerminalTakesIt()
   for environment, taken in pairs{ ["SCULLERY_SIXEL=1 TERM=xterm"] = "true",

@@ -10,7 +10,7 @@ local nan, inf = 0 / 0, math.huge
 
 local function panel_of(figure) return figure.panels[1] end
 
--- ---------------------------------------------------------------- what back ends get
+-- ------------ what back ends get
 
 function TestALineIsDescribed()
   local figure = sc.plot.line{ x = { 1, 2, 4 }, y = sc.matrix{ 3, 2, 1 }, error = { 1, 0.5, 0 },
@@ -127,7 +127,7 @@ function TestPanelsJoinFigures()
   lu.assertEquals(sc.plot.panels{ one }.columns, 1)
 end
 
--- ---------------------------------------------------------------- what cannot be drawn
+-- ------------ what cannot be drawn
 
 function TestNumbersThatCannotBeDrawnAreGapsAndNoted()
   local panel = panel_of(sc.plot.line{ x = { 1, 2, 3, nan, 5, 6 },
@@ -193,7 +193,7 @@ function TestTextsAreOneCleanLine()
   lu.assertEquals(utf8.len(panel.layers[1].label), 200)
 end
 
--- ---------------------------------------------------------------- refusals
+-- ------------ refusals
 
 local refusals = {
   { "line", {}, "y is needed" }, { "line", { y = {} }, "there is nothing to draw" },
@@ -237,7 +237,7 @@ function TestRefusalsAreSentences()
   support.fails({ "plot.line", "got 3" }, sc.plot.line, 3)
 end
 
--- ---------------------------------------------------------------- data and help
+-- ------------ data and help
 
 function TestTheDataBehindAPictureReadBack()
   local path = support.free_path(".csv")
@@ -285,7 +285,7 @@ function TestEachKindHasHelp()
   lu.assertStrContains(help.text "figure:save", ".svg")
 end
 
--- ---------------------------------------------------------------- ticks and colours
+-- ------------ ticks and colours
 
 local function texts_of(axis, most)
   local list = {}
@@ -322,7 +322,7 @@ function TestColoursOfAHeatmapGetLighter()
   lu.assertEquals({ colours.rgb(1) }, { colours.rgb(#colours.series + 1) })
 end
 
--- ---------------------------------------------------------------- legends, notes, fonts, colours
+-- ------------ legends, notes, fonts, colours
 
 local legend = require "scullery.plot.legend"
 local script = require "scullery.plot.script"
@@ -400,7 +400,7 @@ function TestNotesFontsAndColoursAreOptions()
     { values = { { 1 } }, colours = { "#000000" } })
 end
 
--- ---------------------------------------------------------------- order, years, levels, overlays
+-- ------------ order, years, levels, overlays
 
 function TestClassesAreInTheirNaturalOrder()
   local layers = panel_of(sc.plot.scatter{ y = { 1, 2, 3, 4, 5 },

@@ -7,7 +7,7 @@ local unicode = require "scullery.plot.unicode"
 
 local NAN = 0 / 0
 
--- ------------------------------------------------------------ descriptions
+-- ------------ descriptions
 
 local function points(x, y, more)
   local layer = { kind = "points", x = x, y = y, colour = 1 }
@@ -45,7 +45,7 @@ local function canvas_of(text)
   return rows, columns
 end
 
--- ------------------------------------------------------------ small ones, by eye
+-- ------------ small ones, by eye
 
 function TestALineHasGaps()
   lu.assertEquals("\n" .. small{ title = "A line with a gap", x = { low = 0, high = 4,
@@ -246,7 +246,7 @@ function TestAsciiWhereThereIsNoUtf8()
  * up   #, down]])
 end
 
--- ------------------------------------------------------------ the locale of the terminal
+-- ------------ the locale of the terminal
 
 local function on_terminal(locale)
   lu.skipIf(support.shell("command -v script") ~= 0, "there is no script(1) to make a terminal")
@@ -291,7 +291,7 @@ function TestAxesOfOneScaleHaveDotsOfOneSize()
   end
 end
 
--- ------------------------------------------------------------ random ones
+-- ------------ random ones
 
 -- A number of any size, some of them not drawn.
 local function any_number()
@@ -424,7 +424,7 @@ function TestAsciiIsAsWideAndHasNothingElse()
   end
 end
 
--- ------------------------------------------------------------ every point in its cell
+-- ------------ every point in its cell
 
 -- The one of `count` evenly spaced places from 0 to 1 (1, 2, ...) that is nearest to a share.
 local function nearest(share, count)
@@ -563,7 +563,7 @@ function TestACellShowsWhatMostOfItsPointsAre()
   for _, row in ipairs(rows) do lu.assertNotStrContains(table.concat(row), "4") end
 end
 
--- ------------------------------------------------------------ much
+-- ------------ much
 
 function TestHundredsOfThousandsOfPointsAndManySeries()
   local xs, ys = {}, {}

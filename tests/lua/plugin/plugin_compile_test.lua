@@ -82,7 +82,7 @@ const scl_plugin scullery_plugin = {.name = "sloped", .summary = "a slope", .doc
   SCL_NONLINEARITY(SCL_RIDGE_LOOPS)};
 ]]
 
--- ------------------------------------------------------------ formulas
+-- ------------ formulas
 
 TestFormulas = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestFormulas
 
@@ -190,7 +190,7 @@ function TestFormulas.test_what_is_none_is_a_sentence()
   end
 end
 
--- ------------------------------------------------------------ whole plugins
+-- ------------ whole plugins
 
 TestWholePlugins = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestWholePlugins
 
@@ -243,7 +243,7 @@ print(#sc.plugin.list() > 50)]]):format((whole:gsub('"a slope"', "NULL"):gsub("S
   lu.assertEquals(contents(cache), "") -- neither is kept
 end
 
--- ------------------------------------------------------------ messages of the compiler
+-- ------------ messages of the compiler
 
 TestMessages = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestMessages
 
@@ -293,7 +293,7 @@ function TestMessages.test_a_compiler_that_is_none()
   lu.assertStrContains(works("compile" .. leaky, "CC='cc -O1'"), "true\tnonlinearity\tleaky")
 end
 
--- ------------------------------------------------------------ the cache
+-- ------------ the cache
 
 TestCache = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestCache
 
@@ -402,7 +402,7 @@ kill -INT $pid; wait $pid]]):format(quote(slow), quote(folder .. "/cache"),
   lu.assertEquals(contents(cache), "")
 end
 
--- ------------------------------------------------------------ one in the place of another
+-- ------------ one in the place of another
 
 TestReplacing = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestReplacing
 
@@ -457,7 +457,7 @@ const scl_plugin_list scullery_plugins = {SCL_HEAD(scl_plugin_list), 2, 0, list}
   lu.assertStrContains(out, "nonlinearity.second{}\ta slope\n")
 end
 
--- ------------------------------------------------------------ reload
+-- ------------ reload
 
 TestReload = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestReload
 
@@ -526,7 +526,7 @@ print(sc.plugin.info("other").summary)
   end
 end
 
--- ------------------------------------------------------------ sanitizers
+-- ------------ sanitizers
 
 TestSanitizers = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestSanitizers
 

@@ -43,7 +43,7 @@ local function mode(path)
   return out:match("%d+")
 end
 
--- ------------------------------------------------------------ the search
+-- ------------ the search
 
 TestSearch = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestSearch
 
@@ -116,7 +116,7 @@ function TestSearch.test_the_list_says_where_each_comes_from()
   lu.assertEquals({ status, out }, { 0, "loaded by path\n" })
 end
 
--- ------------------------------------------------------------ install
+-- ------------ install
 
 TestInstall = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestInstall
 
@@ -272,7 +272,7 @@ function TestInstall.test_uninstall_names_what_is_meant()
   lu.assertEquals(scullery("plugin uninstall mine"), 0)
 end
 
--- ------------------------------------------------------------ info
+-- ------------ info
 
 TestInfo = { setUp = set_up, tearDown = tear_down } -- luacheck: globals TestInfo
 

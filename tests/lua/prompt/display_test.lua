@@ -123,7 +123,7 @@ function TestObjects:test_failing_metamethods_are_told()
   lu.assertEquals(text(setmetatable({}, { __name = "mine" })), "mine {}")
 end
 
--- ---------------------------------------------------------------- what is listed can be called
+-- ------------ what is listed can be called
 
 -- A comment that begins with how one calls it stands above each method and function.
 function TestObjects:test_every_function_that_is_reached_says_how_it_is_called()
@@ -158,7 +158,7 @@ function TestObjects:test_every_function_that_is_reached_says_how_it_is_called()
   end
 end
 
--- ---------------------------------------------------------------- addresses
+-- ------------ addresses
 
 local visited
 
@@ -229,7 +229,7 @@ function TestObjects:test_nothing_prints_an_address()
   end
 end
 
--- ---------------------------------------------------------------- long lines of help
+-- ------------ long lines of help
 
 function TestHelpIsFoldedBetweenWords()
   local fold = require("scullery.help.folding").fold

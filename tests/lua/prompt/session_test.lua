@@ -263,7 +263,7 @@ function TestCommands:test_unknown_commands_get_the_nearest()
   lu.assertTrue(s.ended)
 end
 
--- ---------------------------------------------------------------- the session as a script
+-- ------------ the session as a script
 
 TestScript = {}
 function TestScript:setUp() start() end
@@ -313,7 +313,7 @@ function TestScript:test_it_is_written_whole_or_not_at_all()
   lu.assertStrMatches(said, ":save: /nosuch/folder/s%.lua: .+") -- and no place in a file of ours
 end
 
--- ---------------------------------------------------------------- what people type elsewhere
+-- ------------ what people type elsewhere
 
 TestHabits = {}
 function TestHabits:setUp() start() end

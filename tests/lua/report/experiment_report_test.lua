@@ -35,7 +35,7 @@ local function names(options)
   return list
 end
 
--- ---------------------------------------------------------------- groups
+-- ------------ groups
 
 TestGroups = {}
 
@@ -92,7 +92,7 @@ function TestGroups:test_values_that_look_alike_are_told_apart()
   lu.assertEquals(grouped.list[1].results.e.mean, 2)
 end
 
--- ---------------------------------------------------------------- numbers
+-- ------------ numbers
 
 function TestNumbersWithErrors()
   for _, case in ipairs{
@@ -106,7 +106,7 @@ function TestNumbersWithErrors()
   end
 end
 
--- ---------------------------------------------------------------- pictures
+-- ------------ pictures
 
 TestPictures = {}
 
@@ -232,7 +232,7 @@ function TestPictures:test_numbers_that_cannot_be_drawn()
   lu.assertEquals(drawn{ row{ T = 1 }, row{ T = 2 } }, {})
 end
 
--- ---------------------------------------------------------------- pages
+-- ------------ pages
 
 TestPages = {}
 
@@ -313,7 +313,7 @@ function TestPages:test_few_and_many_rows()
   lu.assertNotStrContains(text, "n501<")
 end
 
--- ---------------------------------------------------------------- files
+-- ------------ files
 
 TestFiles = {}
 

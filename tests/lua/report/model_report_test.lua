@@ -58,7 +58,7 @@ local function check_form(text)
   lu.assertEquals(status, 0, err)
 end
 
--- ---------------------------------------------------------------- pages
+-- ------------ pages
 
 local hostile = "<script>alert(\"x\")</script> & 'more' \xff\0"
 
@@ -113,7 +113,7 @@ function TestPagesTakeThePathOfAnHtmlFile()
   fails({ "'data'", "a data set" }, p.report, p, "m.html", { data = test.X })
 end
 
--- ---------------------------------------------------------------- what they say
+-- ------------ what they say
 
 local best = sc.pipeline{ sc.standardize(), sinks(), sc.solver.ridge{
   lambda = sc.choose.log{ 1e-5, 1e-1, count = 5 } } }:search(train, { folds = 4, seed = 11,
@@ -284,7 +284,7 @@ function TestWhatCannotBeDrawnIsASentence()
   lu.assertEquals(p:plot().panels[2].title, "Confusion, in rows")
 end
 
--- ---------------------------------------------------------------- the recipe
+-- ------------ the recipe
 
 -- The first script on the page, as it is read there.
 local function script_on(text)
@@ -372,7 +372,7 @@ function TestRecipesAreWrittenWhole()
   end
 end
 
--- ---------------------------------------------------------------- files and browsers
+-- ------------ files and browsers
 
 function TestReportsAreWrittenWholeOrNotAtAll()
   in_folder(function(folder)

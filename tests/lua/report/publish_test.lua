@@ -8,7 +8,7 @@ local support = dofile("tests/helpers/support.lua")
 
 local quote, fails = support.quote, support.fails
 
--- ---------------------------------------------------------------- sc.arguments
+-- ------------ sc.arguments
 
 TestArguments = {}
 
@@ -90,7 +90,7 @@ function TestArguments:test_what_is_refused()
   fails({ "names of options" }, sc.arguments, { 1 })
 end
 
--- ---------------------------------------------------------------- sc.range, sc.clock
+-- ------------ sc.range, sc.clock
 
 TestRange = {}
 
@@ -116,7 +116,7 @@ function TestRange:test_the_clock_goes_on()
   lu.assertTrue(sc.clock() > first)
 end
 
--- ---------------------------------------------------------------- exp:compare
+-- ------------ exp:compare
 
 local folder
 
@@ -251,7 +251,7 @@ function TestComparison:test_a_curve_against_a_result()
     series = "method" })
 end
 
--- ---------------------------------------------------------------- sc.publish
+-- ------------ sc.publish
 
 TestPublish = { setUp = set_up, tearDown = tear_down }
 

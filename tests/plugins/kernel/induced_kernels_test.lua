@@ -10,7 +10,7 @@ local registry = dofile((os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers
 
 local test, d, X = registry.test, registry.d, registry.X
 
--- ---------------------------------------------------------------- nonlinearities
+-- ------------ nonlinearities
 
 test("what is known of nonlinearities", function()
   local bounded, lipschitz, two_valued, scale_free = {}, {}, {}, {}
@@ -31,7 +31,7 @@ test("what is known of nonlinearities", function()
   lu.assertEquals(scale_free, { "sign", "step" })
 end)
 
--- ---------------------------------------------------------------- kernels as K: expectations by
+-- ------------ kernels as K: expectations by
 -- every method
 
 -- Kernels of rows that are not negative: they meet a sampler of such.
@@ -100,7 +100,7 @@ for _, k in ipairs(registry.kernel) do
   end
 end
 
--- ---------------------------------------------------------------- smoothing, and theta: under the
+-- ------------ smoothing, and theta: under the
 -- Gaussian pair
 
 local function gaussian_pair(phi)

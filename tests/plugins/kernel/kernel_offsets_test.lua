@@ -111,7 +111,7 @@ function TestSavedMachinesKeepThePilot()
   end
 end
 
--- ---------------------------------------------------------------- bits
+-- ------------ bits
 
 local function expect_same_in_batches(model, x)
   local all = model:decision(x)
@@ -155,7 +155,7 @@ function TestTheAllowanceChangesNoBits()
   end
 end
 
--- ---------------------------------------------------------------- stages, kernel values, sections
+-- ------------ stages, kernel values, sections
 
 function TestStagesAtOffsets()
   for _, stage in ipairs{ sc.standardize(), sc.minmax(), sc.pca{ k = 2 } } do

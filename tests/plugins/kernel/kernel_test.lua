@@ -21,7 +21,7 @@ local function close(A, B, tolerance, name)
     tolerance))
 end
 
--- ---------------------------------------------------------------- formulas
+-- ------------ formulas
 
 local function row(M, i)
   local r = {}
@@ -192,7 +192,7 @@ function TestKernelsAreTheirFormulas()
   end
 end
 
--- ---------------------------------------------------------------- what every kernel has to be
+-- ------------ what every kernel has to be
 
 -- Every registered kernel with its defaults, and the variants above.
 local function all_kernels()
@@ -290,7 +290,7 @@ function TestMaternIsContinuousInItsSmoothness()
   lu.assertTrue(k.matern{ nu = 1e-3 }:gram(X, Y):max() < 0.01)
 end
 
--- ---------------------------------------------------------------- the edges of double precision
+-- ------------ the edges of double precision
 
 function TestRowsOfZeros()
   local Z, O = sc.zeros(1, 4), X:slice(1, 1)
@@ -355,7 +355,7 @@ function TestNearRowsFarFromZero()
   close(k.gaussian{ width = 1e-3 }:gram(far), expected, 1e-12, "gaussian")
 end
 
--- ---------------------------------------------------------------- the kernels that maps have
+-- ------------ the kernels that maps have
 
 function TestAdditiveIsTheKernelOfSparseMaps()
   local inst = sc.instantiation{ p = sc.sampler.sparse{ degree = 3, sigma = 0.8 },
@@ -415,7 +415,7 @@ function TestMaxoutKernelAndTheTheorem()
     1), 1 / math.pi, 1e-14)
 end
 
--- ---------------------------------------------------------------- parameters: thresholds and
+-- ------------ parameters: thresholds and
 -- sparse rows
 
 local on_supports = {
@@ -481,7 +481,7 @@ function TestKernelsOnSupports()
   end
 end
 
--- ---------------------------------------------------------------- widths and refusals
+-- ------------ widths and refusals
 
 function TestWidthsFromTheData()
   local variance = 0

@@ -15,7 +15,7 @@ local function landmarks(options, T, seed, phi)
     seed = seed }
 end
 
--- ---------------------------------------------------------------- the law of a choice
+-- ------------ the law of a choice
 
 -- Which rows of X the landmarks are, "3 1 5".
 local function places(feats, X)
@@ -153,7 +153,7 @@ function TestTheSampleIsUniform()
   end
 end
 
--- ---------------------------------------------------------------- many landmarks
+-- ------------ many landmarks
 
 local many = sc.vcat(sc.randn{ 250, 3, seed = 4 }, sc.randn{ 50, 3, seed = 5 } * 0.05 + 3)
 local smooth = sc.kernel.gaussian{ gamma = 0.5 }
@@ -235,7 +235,7 @@ function TestNothingLeftToChooseBy()
   end
 end
 
--- ---------------------------------------------------------------- streams, threads, folds, files
+-- ------------ streams, threads, folds, files
 
 local function with_csv(f)
   local path = os.tmpname()
@@ -326,7 +326,7 @@ function TestLandmarksRefuse()
   end)
 end
 
--- ---------------------------------------------------------------- Nystrom by Falkon
+-- ------------ Nystrom by Falkon
 
 -- Conjugate gradients on kernel sections come to the function of the direct solve, whatever the
 -- preconditioner.
@@ -348,7 +348,7 @@ function TestFalkonIsTheDirectSolve()
   end
 end
 
--- ---------------------------------------------------------------- sketches of polynomial kernels
+-- ------------ sketches of polynomial kernels
 
 local points = sc.randn{ 12, 4, seed = 14 } * 0.5
 local sketches = {
@@ -441,7 +441,7 @@ function TestMaclaurinIsExactOnLowDegrees()
   end
 end
 
--- ---------------------------------------------------------------- chi-square maps
+-- ------------ chi-square maps
 
 local histograms = sc.rand{ 15, 6, seed = 15 }
 

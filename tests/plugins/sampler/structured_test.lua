@@ -44,7 +44,7 @@ local function sparse_rows(p, T, d, seed)
   return rows
 end
 
--- ---------------------------------------------------------------- sparse
+-- ------------ sparse
 
 function TestSupportsAreAscendingAndWithoutRepetition()
   for _, case in ipairs{ { 3, 5 }, { 3, 1000000 }, { 40, 1000 }, { 63, 1008 }, { 64, 1008 },
@@ -169,7 +169,7 @@ function TestBiregularSupportsAreUniform()
   lu.assertTrue(math.abs(pearson(seen, wanted)) < 5)
 end
 
--- ---------------------------------------------------------------- orthogonal, Hadamard,
+-- ------------ orthogonal, Hadamard,
 -- quasi-Monte Carlo
 
 local function dot(W, a, b)
@@ -281,7 +281,7 @@ function TestSobolIsANetInTwoColumns()
   end
 end
 
--- ---------------------------------------------------------------- what all of them promise
+-- ------------ what all of them promise
 
 local every = {
   { "sparse 1", sc.sampler.sparse{ degree = 1 } },

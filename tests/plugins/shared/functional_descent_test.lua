@@ -14,7 +14,7 @@ local zeros, rows_of, total = stepwise.zeros, stepwise.rows_of, stepwise.total
 local x4, numbers, labels = stepwise.x4, stepwise.numbers, stepwise.labels
 local heavy, ones = stepwise.heavy, stepwise.ones
 
--- ---------------------------------------------------------------- computations of their own
+-- ------------ computations of their own
 
 local function normal_cdf(v)
   if math.abs(v) > 6 then return v > 0 and 1 or 0 end
@@ -130,7 +130,7 @@ local function same_function(m, ws, a, what)
   lu.assertAlmostEquals(m:norm() / norm_of(ws, a), 1, 1e-7)
 end
 
--- ---------------------------------------------------------------- properties
+-- ------------ properties
 
 function TestSfgdIsAlgorithm1()
   for _, w in ipairs{ ones, heavy } do

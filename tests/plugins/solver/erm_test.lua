@@ -68,7 +68,7 @@ local function brute_force(name, y, count, penalty)
   return value
 end
 
--- ---------------------------------------------------------------- against other solvers
+-- ------------ against other solvers
 
 function TestTheSolversOfSingleLosses()
   for _, lambda in ipairs{ 1e-3, 0.1 } do
@@ -114,7 +114,7 @@ function TestTheLassoAndTheElasticNet()
   end
 end
 
--- ---------------------------------------------------------------- against brute force
+-- ------------ against brute force
 
 local function each_loss(run)
   for name in pairs(formulas) do
@@ -244,7 +244,7 @@ function TestTheGapBoundsEarlyFits()
   end
 end
 
--- ---------------------------------------------------------------- targets
+-- ------------ targets
 
 -- At the minimum the weighted residuals of a free constant sum to 0: also of targets far from 0,
 -- of which the host subtracts their mean.
@@ -318,7 +318,7 @@ function TestWeightsAreCopies()
   end
 end
 
--- ---------------------------------------------------------------- what is refused
+-- ------------ what is refused
 
 function TestSentences()
   local function refused(words, solver, y, task)
@@ -358,7 +358,7 @@ function TestSeparableClassesAreNotCalledConverged()
   end
 end
 
--- ---------------------------------------------------------------- rows, types, processes
+-- ------------ rows, types, processes
 
 -- 3000 rows as a CSV stream and in memory; on one thread and on all.
 function TestStreamsAndThreadsHaveTheSameBits()
@@ -430,7 +430,7 @@ function TestProcessesHaveTheBitsOfOne()
   os.remove(script)
 end
 
--- ---------------------------------------------------------------- models
+-- ------------ models
 
 function TestModelsAreSavedWithTheLoss()
   local path = support.free_path(".safetensors")

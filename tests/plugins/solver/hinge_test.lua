@@ -53,7 +53,7 @@ local function least_of_column(x, y, lambda)
   return loss / n + lambda / 2 * low ^ 2
 end
 
--- ---------------------------------------------------------------- the optimum
+-- ------------ the optimum
 
 function TestOneColumnAtDefaultOptions()
   for _, scale in ipairs{ 1e-3, 1, 1e3 } do
@@ -92,7 +92,7 @@ function TestTheSupportVectorMachineFindsTheSame()
   end
 end
 
--- ---------------------------------------------------------------- the certificate
+-- ------------ the certificate
 
 -- At any number of passes the gap that is told bounds the distance to the least value.
 function TestTheGapIsABoundAtAnyTime()
@@ -118,7 +118,7 @@ function TestTheGapIsABoundAtAnyTime()
   end
 end
 
--- ---------------------------------------------------------------- weights, classes
+-- ------------ weights, classes
 
 function TestWeightsCountAsRepetitions()
   local x, y = rows_of(700, 5, 10, 11)
@@ -160,7 +160,7 @@ function TestClassesAreSolvedAsIfAlone()
   end
 end
 
--- ---------------------------------------------------------------- what changes nothing
+-- ------------ what changes nothing
 
 local function sinks(T, dtype)
   return sc.features{ p = sc.sampler.gaussian{ gamma = 0.1 }, phi = sc.nonlinearity.fourier(),

@@ -25,7 +25,7 @@ end
 local function fit(solver, ds, ...) return sc.pipeline{ solver, ... }:fit(ds) end
 local function constant(p) return p:intercept():get(1, 1) end
 
--- ---------------------------------------------------------------- which have one
+-- ------------ which have one
 
 local function weighting() return sc.instantiation{ K = sc.kernel.gaussian{ width = 1 },
   p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign() }:features{ T = 20 } end
@@ -68,7 +68,7 @@ function TestPrintSaysWhich()
     'intercept = "auto" (no constant)')
 end
 
--- ---------------------------------------------------------------- a large constant
+-- ------------ a large constant
 --
 -- Independent: the design with a column of ones, of which only the others are penalised, solved by
 -- hand. One more constant on all targets moves b by it and nothing else.
@@ -172,7 +172,7 @@ function TestFloat32WithALargeConstant()
   lu.assertTrue((model("float32") - model("float64")):abs():max() < 5e-2)
 end
 
--- ---------------------------------------------------------------- leave-one-out
+-- ------------ leave-one-out
 
 function TestLeaveOneOutWithALargeConstantAgainstRefitting()
   local lambda, signs = 1e-2, sc.matrix(labels)
@@ -214,7 +214,7 @@ function TestGeneralisedCrossValidationCountsTheConstant()
   lu.assertAlmostEquals(p:info().score / (mean / (1 - trace / n) ^ 2), 1, 1e-7)
 end
 
--- ---------------------------------------------------------------- unbalanced classes
+-- ------------ unbalanced classes
 
 local function counts()
   local few = 0
@@ -375,7 +375,7 @@ function TestHingeOfSeveralClasses()
   lu.assertTrue(without:decision(X):column(3):max() <= -1 + 1e-9)
 end
 
--- ---------------------------------------------------------------- what stands on the coefficients
+-- ------------ what stands on the coefficients
 
 function TestPruningAndProbabilitiesKeepTheConstant()
   local p = sc.pipeline{ weighting(), s.hinge{ lambda = 0.01 } }:fit(classes)

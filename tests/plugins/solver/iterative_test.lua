@@ -13,7 +13,7 @@ local zeros, rows_of, total = stepwise.zeros, stepwise.rows_of, stepwise.total
 local x4, numbers, labels = stepwise.x4, stepwise.numbers, stepwise.labels
 local heavy, ones = stepwise.heavy, stepwise.ones
 
--- ---------------------------------------------------------------- plain linear algebra on lists
+-- ------------ plain linear algebra on lists
 
 -- x of a x = b, by elimination with pivots
 local function solve(a, b)
@@ -81,7 +81,7 @@ local function each_weighting(run)
   end
 end
 
--- ---------------------------------------------------------------- logistic
+-- ------------ logistic
 
 local function logistic_newton(rows, y, w, lambda, d)
   local a, n = zeros(#rows[1]), total(w)
@@ -182,7 +182,7 @@ function TestSeparatedClassesWithoutLambda()
   lu.assertErrorMsgContains("lambda", sc.solver.hinge, { lambda = 0 })
 end
 
--- ---------------------------------------------------------------- hinge
+-- ------------ hinge
 
 -- D(b) <= min P for b in its box: by coordinates, many sweeps
 local function hinge_bound(rows, y, w, lambda, sweeps)
@@ -217,7 +217,7 @@ function TestHingeMeetsADualBound()
   end
 end
 
--- ---------------------------------------------------------------- huber, trimmed
+-- ------------ huber, trimmed
 
 -- sum w psi(r) x + N lambda a = 0, psi cut at delta
 local function huber_fails(m, w, delta, lambda, intercept)
@@ -302,7 +302,7 @@ function TestTrimmedCountsWeight()
   lu.assertAlmostEquals(a:intercept():get(1, 1), b:intercept():get(1, 1), 1e-9)
 end
 
--- ---------------------------------------------------------------- conjugate gradients
+-- ------------ conjugate gradients
 
 function TestConjugateGradientsAreElimination()
   each_weighting(function(w, intercept)
@@ -366,7 +366,7 @@ function TestConjugateGradientsInFloat32()
   lu.assertTrue(none:info().residual > none:info().tolerance and none:info().residual < 1)
 end
 
--- ---------------------------------------------------------------- all of them
+-- ------------ all of them
 
 local function everyone()
   return {

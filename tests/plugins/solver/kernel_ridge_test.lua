@@ -69,7 +69,7 @@ local function each_damage(saved, count, check)
   end
 end
 
--- ---------------------------------------------------------------- every solver of models
+-- ------------ every solver of models
 
 local solvers = {
   kernel_ridge = sc.solver.kernel_ridge{ lambda = 1e-4, kernel = sc.kernel.gaussian{ width = 4 } },
@@ -213,7 +213,7 @@ function TestModelsAreSearchedByFolds()
   lu.assertEquals(found.choice["solver.kernel.width"], 5)
 end
 
--- ---------------------------------------------------------------- kernel ridge
+-- ------------ kernel ridge
 
 -- (K + n lambda W^-1) b + b0 1 = y, 1'b = 0, by elimination; scores of the rows themselves
 local function direct(K, y, w, lambda, intercept)
@@ -421,7 +421,7 @@ function TestKernelRidgeRefuses()
     { sc.solver.kernel_ridge{ method = "direct" } }, sc.zeros(many, 1), sc.zeros(many, 1))
 end
 
--- ---------------------------------------------------------------- nearest neighbours
+-- ------------ nearest neighbours
 
 -- The weighted mean of the k nearest, by sorting all rows.
 local function nearest(x, y, w, k, at)

@@ -95,7 +95,7 @@ function TestPowersOneAndTwo()
   lu.assertTrue((p:predict(X) - p:decision(X):map(math.exp)):map(math.abs):max() < 1e-12)
 end
 
--- ---------------------------------------------------------------- several quantiles
+-- ------------ several quantiles
 
 local tau = { 0.9, 0.1, 0.5 }
 local wide = sc.features{ p = sc.sampler.gaussian{ gamma = 4 }, T = 150, seed = 3,

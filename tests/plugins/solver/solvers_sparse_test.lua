@@ -58,7 +58,7 @@ end
 
 local X, f = rows_of(600, 320, 1)
 
--- ---------------------------------------------------------------- classes
+-- ------------ classes
 
 local makers = {
   hinge = function(o) return sc.solver.hinge(o) end,
@@ -166,7 +166,7 @@ function TestConstantsOfClassesHaveTheSumZero()
   lu.assertTrue((a:decision(X) - b:decision(X)):abs():max() < 1e-3)
 end
 
--- ---------------------------------------------------------------- squares
+-- ------------ squares
 
 function TestLeastSquares()
   for _, weights in ipairs{ false, weights_of(600) } do
@@ -211,7 +211,7 @@ function TestRidgeOfManyColumns()
   lu.assertTrue((m:weights() - by_system:weights()):norm() < 1e-6 * by_system:weights():norm())
 end
 
--- ---------------------------------------------------------------- lasso
+-- ------------ lasso
 
 local function loss_of_lasso(ds, m, lambda, ratio)
   local a, sum = m:weights(), 0
@@ -251,7 +251,7 @@ function TestLassoLeavesOutWhatALargeLambdaDoes()
   lu.assertAlmostEquals(m:predict(Z):get(1, 1), g:mean(), 1e-12)
 end
 
--- ---------------------------------------------------------------- any loss
+-- ------------ any loss
 
 function TestAnyLossAndPenalty()
   local classes = { y = labels(f, 2), task = "classification" }
@@ -279,7 +279,7 @@ function TestALossOfAScript()
     dense, sparse, nil, "a loss of a script")
 end
 
--- ---------------------------------------------------------------- all of them
+-- ------------ all of them
 
 local classes = { X = X, y = labels(f, 3), task = "classification" }
 local numbers = { X = X, y = f, task = "regression" }
@@ -350,7 +350,7 @@ function TestTargetsTogether()
   end
 end
 
--- ---------------------------------------------------------------- searches
+-- ------------ searches
 
 -- A search goes through the lambdas of a fold by warm starts; each model is that of a fit alone, of
 -- the rows with their zeros.

@@ -196,7 +196,7 @@ function TestSupportVectorsRefuse()
     task = "classification" })
 end
 
--- ---------------------------------------------------------------- row weights
+-- ------------ row weights
 
 function TestRowWeightsBoundCoefficients()
   local x, classes = rows_and_classes(60)
@@ -212,7 +212,7 @@ function TestRowWeightsBoundCoefficients()
     weights)) < 1e-4)
 end
 
--- ---------------------------------------------------------------- many rows
+-- ------------ many rows
 
 -- More rows than the working set, and labels of which a tenth are wrong.
 local function many(n)
@@ -346,7 +346,7 @@ function TestManyNumbersAreOptimal()
   end
 end
 
--- ---------------------------------------------------------------- threads, files
+-- ------------ threads, files
 
 function TestThreadsChangeNothing()
   local n = support.looks_for_races and 1500 or 2500

@@ -31,7 +31,7 @@ _Static_assert(sizeof(void *) == 8 && sizeof(long) == 8, "Scullery runs on LP64 
 #define SCL_PRINTF(format, first)
 #endif
 
-/* ------------------------------------------------------------ tables and their growth
+/* ------------ tables and their growth
  *
  * A *table* is a struct whose first member is an scl_head. Its owner writes SCL_ABI and its own
  * sizeof there. Later versions of interface 1 append members and change nothing else, so
@@ -63,7 +63,7 @@ typedef struct scl_head {
   uint32_t size; /* sizeof the whole table, as its owner knows it */
 } scl_head;
 
-#define SCL_HEAD(type)                                                                             \
+#define SCL_HEAD(type) \
   { SCL_ABI, (uint32_t)sizeof(type) }
 
 /* The first members of the table of a kind: SCL_TABLE(scl_sampler, SCL_KIND_SAMPLER) */
@@ -73,7 +73,7 @@ typedef struct scl_head {
 #define SCL_THROUGH(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
 /* Whether the owner of the table (a pointer to a struct with a head) has this member. */
-#define SCL_HAS(table, member)                                                                     \
+#define SCL_HAS(table, member) \
   ((size_t)((const char *)(&(table)->member + 1) - (const char *)(table)) <= (table)->head.size)
 
 /* *to = *from for the members that both tables have; other members of *to become 0. */
@@ -89,7 +89,7 @@ static inline void scl_copy_table(void *to, size_t size, const void *from) {
 #define SCL_BIT(constant) (1u << (unsigned)(constant))
 #define SCL_FLAGS_REQUIRED 0xffff0000u /* the flags that a host has to understand */
 
-/* ------------------------------------------------------------ status and error */
+/* ------------ status and error */
 
 enum {
   SCL_STATUS_OK = 0,
@@ -111,7 +111,7 @@ typedef struct scl_error {
   char message[1020];
 } scl_error;
 
-/* ------------------------------------------------------------ kinds of plugins */
+/* ------------ kinds of plugins */
 
 enum {
   SCL_KIND_SAMPLER = 0,
@@ -127,10 +127,10 @@ enum {
 typedef int32_t scl_kind;
 
 /* A slot `formula` whose text does not depend on options. */
-#define SCL_FORMULA(name, words)                                                                   \
-  SCL_MAY_BE_UNUSED static int name(const void *self, char *text, size_t size) {                   \
-    (void)self;                                                                                    \
-    return scl_write_text(words, text, size);                                                      \
+#define SCL_FORMULA(name, words) \
+  SCL_MAY_BE_UNUSED static int name(const void *self, char *text, size_t size) { \
+    (void)self; \
+    return scl_write_text(words, text, size); \
   }
 /* Copies a text as snprintf does, and returns its length. */
 static inline int scl_write_text(const char *from, char *text, size_t size) {

@@ -12,15 +12,15 @@ typedef struct scl_ability {
 
 /* A row of such a list, with the table in place (C alone):
  *   SCL_OFFER(SCL_ABILITY_FACTS, scl_ability_facts, .bound = 1, .lipschitz = INFINITY) */
-#define SCL_OFFER(id, type, ...)                                                                   \
-  {                                                                                                \
-    id, &(const type) { SCL_HEAD(type), __VA_ARGS__ }                                              \
+#define SCL_OFFER(id, type, ...) \
+  { \
+    id, &(const type) { SCL_HEAD(type), __VA_ARGS__ } \
   }
 
 /* The same for a table that has no members but its head. */
-#define SCL_OFFER_BARE(id, type)                                                                   \
-  {                                                                                                \
-    id, &(const type) { SCL_HEAD(type) }                                                           \
+#define SCL_OFFER_BARE(id, type) \
+  { \
+    id, &(const type) { SCL_HEAD(type) } \
   }
 
 typedef struct scl_plugin {
@@ -67,21 +67,21 @@ typedef struct scl_plugin {
 
 /* The head, the kind and the vtable in place, by SCL_SAMPLER(members of the scl_sampler),
  * SCL_NONLINEARITY, SCL_KERNEL, SCL_SOLVER, SCL_TRANSPORT, SCL_STAGE and SCL_METRIC (C alone). */
-#define SCL_VTABLE(kind_, table_, ...)                                                             \
-  .head = SCL_HEAD(scl_plugin), .kind = kind_, .vtable = &(const table_) {                         \
-    SCL_TABLE(table_, kind_), __VA_ARGS__                                                          \
+#define SCL_VTABLE(kind_, table_, ...) \
+  .head = SCL_HEAD(scl_plugin), .kind = kind_, .vtable = &(const table_) { \
+    SCL_TABLE(table_, kind_), __VA_ARGS__ \
   }
 
 /* The list of abilities, from SCL_OFFER rows (C alone). */
-#define SCL_ABILITIES(...)                                                                         \
-  .abilities = (const scl_ability[]) {                                                             \
-    __VA_ARGS__, { NULL, NULL }                                                                    \
+#define SCL_ABILITIES(...) \
+  .abilities = (const scl_ability[]) { \
+    __VA_ARGS__, { NULL, NULL } \
   }
 
 /* The instance's struct and the array of its options. */
 #define SCL_INSTANCE(type, array) SCL_OPTIONS(array), .instance_size = sizeof(type)
-#define SCL_OPTIONS(array)                                                                         \
-  .options = array, .n_options = (uint32_t)(sizeof(array) / sizeof *(array)),                      \
+#define SCL_OPTIONS(array) \
+  .options = array, .n_options = (uint32_t)(sizeof(array) / sizeof *(array)), \
   .option_size = (uint32_t)sizeof *(array)
 
 /* Several components in one object. */

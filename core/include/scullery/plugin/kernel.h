@@ -60,7 +60,7 @@ typedef struct scl_kernel {
 #define SCL_LEAST_KERNEL SCL_THROUGH(scl_kernel, gram)
 #define SCL_KERNEL(...) SCL_VTABLE(SCL_KIND_KERNEL, scl_kernel, __VA_ARGS__)
 
-/* ------------------------------------------------------------ abilities */
+/* ------------ abilities */
 
 /* How K on rows of data changes when one row p is subtracted from both:
  *

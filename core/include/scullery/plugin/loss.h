@@ -51,18 +51,18 @@ typedef struct scl_loss {
 /* Defines a function for a slot of two arrays, from an expression of f and y; options are members
  * of the instance `self`:
  *   SCL_LOSS_LOOP(value, (f - y) * (f - y) / 2) */
-#define SCL_LOSS_LOOP(name, expression)                                                            \
-  static void name(const void *self, size_t count, const double *scores, const double *targets,    \
-                   double *out) {                                                                  \
-    (void)self;                                                                                    \
-    for (size_t j = 0; j < count; j++) {                                                           \
-      const double f = scores[j], y = targets[j];                                                  \
-      (void)f, (void)y;                                                                            \
-      out[j] = (expression);                                                                       \
-    }                                                                                              \
+#define SCL_LOSS_LOOP(name, expression) \
+  static void name(const void *self, size_t count, const double *scores, const double *targets, \
+                   double *out) { \
+    (void)self; \
+    for (size_t j = 0; j < count; j++) { \
+      const double f = scores[j], y = targets[j]; \
+      (void)f, (void)y; \
+      out[j] = (expression); \
+    } \
   }
 
-/* ------------------------------------------------------------ abilities */
+/* ------------ abilities */
 
 /* out = the second derivative in f, at least 0; where the slope jumps or has a kink, that of one
  * side. Newton's method needs it. [any] */
@@ -113,7 +113,7 @@ typedef struct scl_ability_loss_mean {
 } scl_ability_loss_mean;
 #define SCL_LEAST_ABILITY_LOSS_MEAN SCL_THROUGH(scl_ability_loss_mean, mean)
 
-/* ------------------------------------------------------------ for solvers that take a loss */
+/* ------------ for solvers that take a loss */
 
 /* Calls of a loss that a solver got as an option (SCL_FORM_PARTS, words "loss"), as a service of
  * the host. Functions with a status check what the loss returned: a NaN is SCL_STATUS_NUMERIC. A

@@ -60,29 +60,29 @@ typedef struct scl_nonlinearity {
  *   SCL_LOOPS(z <= 0 ? 0 : z)
  *   SCL_LOOPS_OF(exp)
  *   SCL_NONLINEARITY(SCL_RIDGE_LOOPS, .formula = loop_formula) */
-#define SCL_LOOPS(phi)                                                                             \
-  SCL_LOOP(loop, double, phi)                                                                      \
-  SCL_LOOP(loop_float32, float, phi)                                                               \
+#define SCL_LOOPS(phi) \
+  SCL_LOOP(loop, double, phi) \
+  SCL_LOOP(loop_float32, float, phi) \
   SCL_FORMULA(loop_formula, #phi)
-#define SCL_LOOP(name, real, phi)                                                                  \
-  static void name(const void *self, size_t count, const real *numbers, real *out) {               \
-    (void)self;                                                                                    \
-    for (size_t j = 0; j < count; j++) {                                                           \
-      const real z = numbers[j];                                                                   \
-      out[j] = (real)(phi);                                                                        \
-    }                                                                                              \
+#define SCL_LOOP(name, real, phi) \
+  static void name(const void *self, size_t count, const real *numbers, real *out) { \
+    (void)self; \
+    for (size_t j = 0; j < count; j++) { \
+      const real z = numbers[j]; \
+      out[j] = (real)(phi); \
+    } \
   }
-#define SCL_LOOPS_OF(function)                                                                     \
-  static void loop(const void *self, size_t count, const double *z, double *out) {                 \
-    ((const scl_base *)self)->host->math->function(count, z, out);                                 \
-  }                                                                                                \
-  static void loop_float32(const void *self, size_t count, const float *z, float *out) {           \
-    ((const scl_base *)self)->host->math->function##f(count, z, out);                              \
-  }                                                                                                \
+#define SCL_LOOPS_OF(function) \
+  static void loop(const void *self, size_t count, const double *z, double *out) { \
+    ((const scl_base *)self)->host->math->function(count, z, out); \
+  } \
+  static void loop_float32(const void *self, size_t count, const float *z, float *out) { \
+    ((const scl_base *)self)->host->math->function##f(count, z, out); \
+  } \
   SCL_FORMULA(loop_formula, #function "(z)")
 #define SCL_RIDGE_LOOPS .spaces = SCL_SPACES_RIDGE, .loop = loop, .loop_float32 = loop_float32
 
-/* ------------------------------------------------------------ abilities */
+/* ------------ abilities */
 
 /* S(m, v) = E phi(N(m, v^2)), with which Gaussian weightings are exact (Dube and Marchand 2023). */
 #define SCL_ABILITY_SMOOTHING "scullery.smoothing/1"

@@ -106,22 +106,22 @@ typedef struct scl_option {
 /* "bias" of a sampler: none; "uniform" on [-pi, pi]; "gaussian": N(0, 1); {low, high}: uniform;
  * {gaussian = s} or {gaussian = {mean, s}}. For a sampler with this row the host draws
  * the bias and adds it to the law. */
-#define SCL_OPTION_BIAS                                                                            \
-  {                                                                                                \
-    "bias",                                                                                        \
-        "b in <w, x> + b: none; uniform on [-pi, pi]; gaussian: N(0, 1); {low, high}; "            \
-        "{gaussian = s} or {gaussian = {mean, s}}",                                                \
-        "none|uniform|gaussian", "none", SCL_FORM_WORD | SCL_FORM_LIST | SCL_FORM_NAMED,           \
-        SCL_STORE_NONE, 0, 0, 0, 0, SCL_WIDTH_NONE, SCL_ROLE_BIAS, NULL, NULL                      \
+#define SCL_OPTION_BIAS \
+  { \
+    "bias", \
+        "b in <w, x> + b: none; uniform on [-pi, pi]; gaussian: N(0, 1); {low, high}; " \
+        "{gaussian = s} or {gaussian = {mean, s}}", \
+        "none|uniform|gaussian", "none", SCL_FORM_WORD | SCL_FORM_LIST | SCL_FORM_NAMED, \
+        SCL_STORE_NONE, 0, 0, 0, 0, SCL_WIDTH_NONE, SCL_ROLE_BIAS, NULL, NULL \
   }
 
 /* "intercept" of a solver: an unpenalised constant, by default unless the penalty is that of an
  * RKHS. The host reads it by its role, and gives centred sums where it is wanted. */
-#define SCL_OPTION_INTERCEPT                                                                       \
-  {                                                                                                \
+#define SCL_OPTION_INTERCEPT \
+  { \
     "intercept", "fit an unpenalised constant; auto: only with a penalty on the weights (l2, l1)", \
-        "auto", "auto", SCL_FORM_BOOLEAN | SCL_FORM_WORD, SCL_STORE_NONE, 0, 0, 0, 0,              \
-        SCL_WIDTH_NONE, SCL_ROLE_INTERCEPT, NULL, NULL                                             \
+        "auto", "auto", SCL_FORM_BOOLEAN | SCL_FORM_WORD, SCL_STORE_NONE, 0, 0, 0, 0, \
+        SCL_WIDTH_NONE, SCL_ROLE_INTERCEPT, NULL, NULL \
   }
 
 /* Another component's instance, given as an option's value. It is valid as long as the
@@ -155,27 +155,27 @@ typedef struct scl_base {
  * A boolean and a word have no range. Their help may be followed by .role (C alone: C++ takes
  * members in their order):
  *   SCL_BOOLEAN(ridge, intercept, "false", "fit a constant", .role = SCL_ROLE_INTERCEPT) */
-#define SCL_NUMBER(type, member, fallback_, help_, ...)                                            \
+#define SCL_NUMBER(type, member, fallback_, help_, ...) \
   SCL_ROW(type, member, SCL_FORM_NUMBER, NULL, fallback_, help_, __VA_ARGS__)
-#define SCL_INTEGER(type, member, fallback_, help_, ...)                                           \
+#define SCL_INTEGER(type, member, fallback_, help_, ...) \
   SCL_ROW(type, member, SCL_FORM_INTEGER, NULL, fallback_, help_, __VA_ARGS__)
-#define SCL_BOOLEAN(type, member, fallback_, ...)                                                  \
+#define SCL_BOOLEAN(type, member, fallback_, ...) \
   SCL_ROW(type, member, SCL_FORM_BOOLEAN, NULL, fallback_, __VA_ARGS__, .range = 0)
-#define SCL_WORD(type, member, words_, fallback_, ...)                                             \
+#define SCL_WORD(type, member, words_, fallback_, ...) \
   SCL_ROW(type, member, SCL_FORM_WORD, words_, fallback_, __VA_ARGS__, .range = 0)
-#define SCL_ROW(type, member, forms_, words_, fallback_, help_, ...)                               \
-  {                                                                                                \
-    .name = #member, .help = help_, .words = words_, .fallback = fallback_, .forms = forms_,       \
-    SCL_AT(type, member), __VA_ARGS__                                                              \
+#define SCL_ROW(type, member, forms_, words_, fallback_, help_, ...) \
+  { \
+    .name = #member, .help = help_, .words = words_, .fallback = fallback_, .forms = forms_, \
+    SCL_AT(type, member), __VA_ARGS__ \
   }
 
 /* `.store` and `.offset` for a member of the instance's struct; no other type of member
  * compiles. */
-#define SCL_AT(type, member)                                                                       \
+#define SCL_AT(type, member) \
   .store = SCL_STORE_OF(type, member), .offset = (uint32_t)offsetof(type, member)
 
 #ifndef __cplusplus
-#define SCL_STORE_OF(type, member)                                                                 \
+#define SCL_STORE_OF(type, member) \
   _Generic(((type *)0)->member, double                                                             \
            : SCL_STORE_DOUBLE, unsigned long                                                       \
            : SCL_STORE_SIZE, unsigned long long                                                    \

@@ -34,13 +34,13 @@ enum {
   SCL_SPACE_STRUCTURED
 };
 typedef int32_t scl_space;
-#define SCL_SPACES_RIDGE                                                                           \
-  (SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) | SCL_BIT(SCL_SPACE_THRESHOLD) |           \
+#define SCL_SPACES_RIDGE \
+  (SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) | SCL_BIT(SCL_SPACE_THRESHOLD) | \
    SCL_BIT(SCL_SPACE_STRUCTURED))
 
 /* The spaces on which kernels are defined: structured parameters are passed to kernels as dense
  * rows, and cells of grids have no kernel on parameters. */
-#define SCL_SPACES_KERNEL                                                                          \
+#define SCL_SPACES_KERNEL \
   (SCL_BIT(SCL_SPACE_DENSE) | SCL_BIT(SCL_SPACE_SPARSE) | SCL_BIT(SCL_SPACE_THRESHOLD))
 
 /* The name of a space as typed, "dense"; NULL: unknown to this header. */

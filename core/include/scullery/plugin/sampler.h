@@ -83,7 +83,7 @@ typedef struct scl_sampler {
 #define SCL_LEAST_SAMPLER SCL_THROUGH(scl_sampler, draw)
 #define SCL_SAMPLER(...) SCL_VTABLE(SCL_KIND_SAMPLER, scl_sampler, __VA_ARGS__)
 
-/* ------------------------------------------------------------ abilities
+/* ------------ abilities
  *
  * Optional tables, offered by a row of scl_plugin.abilities. */
 

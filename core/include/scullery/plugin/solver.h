@@ -192,7 +192,7 @@ typedef struct scl_solver {
 #define SCL_LEAST_SOLVER SCL_THROUGH(scl_solver, solve)
 #define SCL_SOLVER(...) SCL_VTABLE(SCL_KIND_SOLVER, scl_solver, __VA_ARGS__)
 
-/* ------------------------------------------------------------ abilities */
+/* ------------ abilities */
 
 /* Many values of one option on one problem, with shared work: the same numbers as one `solve` for
  * each, to the tolerance. out[i] belongs to values[i]; the solver chooses the order. [any], one

@@ -7,7 +7,7 @@ local parts = require "scullery.model.export.parts"
 
 local MOST = 3e7 -- numbers in a file
 
--- ------------------------------------------------------------ pieces of C
+-- ------------ pieces of C
 
 -- A text as a string of C: printable ASCII, the rest as octal escapes. "?" is escaped because of
 -- trigraphs.
@@ -39,7 +39,7 @@ local function array(name, matrix, type)
     core.c_numbers(matrix, type == "float"))
 end
 
--- ------------------------------------------------------------ stages and features
+-- ------------ stages and features
 
 -- Writer: out = the list of pieces; stem, upper = the names of the file; numbers = how many so far.
 local Writer = {}
@@ -168,7 +168,7 @@ function Writer:plain_features(map, name)
   return T * about.fan_out
 end
 
--- ------------------------------------------------------------ predictions
+-- ------------ predictions
 
 -- model_decide: the chain of steps { function, width }, then scores = (f - pilot) W + intercept.
 function Writer:decide(f, steps)
@@ -320,7 +320,7 @@ function Writer:probabilities(f)
   end
 end
 
--- ------------------------------------------------------------ the file
+-- ------------ the file
 
 -- The name of the functions from that of the file.
 local function stem_of(stem)

@@ -9,7 +9,7 @@ local OPSET, IR = 17, 8
 local MOST = 3e7 -- numbers in a file
 local FLOAT, INT64, STRING, DOUBLE = 1, 7, 8, 11
 
--- ------------------------------------------------------------ protocol buffers
+-- ------------ protocol buffers
 
 local function varint(n)
   local bytes = {}
@@ -55,7 +55,7 @@ local function described(name, type, sizes)
   return bytes(1, name) .. bytes(2, bytes(1, whole(1, type) .. bytes(2, table.concat(dims))))
 end
 
--- ------------------------------------------------------------ nodes
+-- ------------ nodes
 
 -- nodes, constants, inputs, outputs: their messages; known: names of numbers; numbers: how many
 local Graph = {}
@@ -140,7 +140,7 @@ function Graph:truth(value)
   return self:node("Not", { self:node("Equal", { value, 0 }) })
 end
 
--- ------------------------------------------------------------ what statements ask for
+-- ------------ what statements ask for
 
 local function is_number(value) return type(value) == "number" end
 
@@ -262,7 +262,7 @@ function Graph:call(name, arguments)
   return fail("the function %s has no operator of ONNX", name)
 end
 
--- ------------------------------------------------------------ the file
+-- ------------ the file
 
 local types = { float64 = DOUBLE, int64 = INT64, string = STRING }
 

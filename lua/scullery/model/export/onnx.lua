@@ -13,7 +13,7 @@ local function variables(own)
   return own
 end
 
--- ------------------------------------------------------------ stages
+-- ------------ stages
 
 local function stage(g, x, one)
   local saved, info = core.stage_save(one), core.stage_info(one)
@@ -25,7 +25,7 @@ local function stage(g, x, one)
   return g:tensor(v.out)
 end
 
--- ------------------------------------------------------------ features
+-- ------------ features
 
 -- z = W x + bias by the space of the parameters W: columns (from 1), weights, bias.
 local spaces = {}
@@ -115,7 +115,7 @@ local function features(g, x, map)
   return rounded(g, g:node("Concat", list, { axis = 1 }), map)
 end
 
--- ------------------------------------------------------------ predictions
+-- ------------ predictions
 
 local function scores_of(g, f, x)
   if f.pilot then x = g:binary("-", x, { matrix = f.pilot }) end
@@ -220,7 +220,7 @@ local function probabilities(g, f, scores)
   g:output("probabilities", p, "float64", { "rows", count })
 end
 
--- ------------------------------------------------------------ the file
+-- ------------ the file
 
 -- Texts about the model that the file keeps.
 local function about(f)

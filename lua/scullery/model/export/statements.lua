@@ -9,7 +9,7 @@ local fail = require "scullery.base.fail"
 
 local MOST = 100000 -- statements and rounds of loops
 
--- ------------------------------------------------------------ tokens
+-- ------------ tokens
 
 local function tokens_of(text)
   local list, at = {}, 1
@@ -27,7 +27,7 @@ local function tokens_of(text)
   end
 end
 
--- ------------------------------------------------------------ expressions
+-- ------------ expressions
 --
 -- Each becomes a function of the variables v.
 
@@ -166,7 +166,7 @@ function Parser:choice()
   end
 end
 
--- ------------------------------------------------------------ statements
+-- ------------ statements
 
 -- name or name[index], then =, += ..., ++: without the semicolon.
 function Parser:assignment()

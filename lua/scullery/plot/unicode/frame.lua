@@ -50,7 +50,7 @@ function frame.notes(panel, ...)
   return table.move(panel.notes or {}, 1, #(panel.notes or {}), #list + 1, list)
 end
 
--- ------------------------------------------------------------ legend
+-- ------------ legend
 
 --- frame.legend(entries, columns, colour, title): the legend as lines of at most `columns` columns,
 --- with several entries { sample =, label =, colour = } in each. colour: true to colour the
@@ -83,7 +83,7 @@ function frame.legend(entries, columns, colour, title)
   return lines
 end
 
--- ------------------------------------------------------------ axes
+-- ------------ axes
 
 --- frame.rows(panel, o, legend): the rows of the canvas: o.rows if given; otherwise as many as make
 --- the picture o.height lines high, but at least half of o.height and LEAST_ROWS. legend: its
@@ -252,7 +252,7 @@ function frame.below(axis, gutter, columns)
   return { line = "", ticks = {}, label = label }
 end
 
--- ------------------------------------------------------------ the whole
+-- ------------ the whole
 
 -- Appends the rows of the canvas, each with its label on the left and its text on the right.
 local function canvas_lines(lines, left, parts)

@@ -37,7 +37,7 @@ function glyphs.shading(place) return BANDS[(place - 1) % #BANDS + 1] end
 --- glyphs.fill(place): the character that fills the bars of the 1st, 2nd, ... series of a panel.
 function glyphs.fill(place) return FILLS[(place - 1) % #FILLS + 1] end
 
--- ------------------------------------------------------------ ASCII
+-- ------------ ASCII
 
 local ascii = { ["…"] = "~", ["×"] = "x", ["·"] = "?", ["∙"] = ",", ["─"] = "-", ["╌"] = "-",
   ["│"] = "|", ["╎"] = ":", ["┤"] = "+", ["├"] = "+", ["┬"] = "+", ["┴"] = "+", ["└"] = "+",

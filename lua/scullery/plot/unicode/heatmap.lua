@@ -53,7 +53,7 @@ local function merged(values, down, across)
   return rows
 end
 
--- ------------------------------------------------------------ cells
+-- ------------ cells
 
 -- The range of the values: that of the colour bar, else from the least value to the largest.
 local function limits(panel, values)
@@ -119,7 +119,7 @@ local function draw_cell(plot, place, value)
   if plot.numbers then write_number(plot, place, value, letters) end
 end
 
--- ------------------------------------------------------------ names
+-- ------------ names
 
 -- The columns of the longest name; 0 without names.
 local function longest_name(names)
@@ -164,7 +164,7 @@ local function below_of(panel, left, plot)
   return below
 end
 
--- ------------------------------------------------------------ colour bar
+-- ------------ colour bar
 
 -- The ends of the range as texts, and the number of shades with room between them.
 local function ends_of(low, high, width)
@@ -197,7 +197,7 @@ local function colour_bar(panel, o, low, high)
   return lines
 end
 
--- ------------------------------------------------------------ the whole
+-- ------------ the whole
 
 local function notes_of(panel, layer, left, below, plot)
   local means = plot.down > 1 or plot.across > 1

@@ -10,7 +10,7 @@ local lines = {}
 local MARKS_APART = 9 -- columns between the marks of a line
 local COVERED = 0.3   -- least share of a cell under a band for the cell to be shaded
 
--- ------------------------------------------------------------ segments
+-- ------------ segments
 
 -- The ends of the part of a segment within [0, 1] x [0, 1], by the algorithm of Liang and Barsky;
 -- nil if there is none.
@@ -42,7 +42,7 @@ local function draw_segment(plot, x0, y0, x1, y1, colour, period)
     floor(x1 * across + 0.5), floor((1 - y1) * down + 0.5), colour, period)
 end
 
--- ------------------------------------------------------------ lines
+-- ------------ lines
 
 -- Records in rows[column] the row of a line at a point. If the panel has several lines, marks are
 -- drawn there.
@@ -128,7 +128,7 @@ local function mark_points(plot, layer, colour)
   end
 end
 
--- ------------------------------------------------------------ bands
+-- ------------ bands
 
 -- The lowest and the highest share of the y axis that a band covers in each column: low[c],
 -- high[c].
@@ -180,7 +180,7 @@ local function draw_band(plot, layer, place, bands, colour)
   end
 end
 
--- ------------------------------------------------------------ rules
+-- ------------ rules
 
 -- Draws a straight line: as characters if it is horizontal or vertical, otherwise as dots.
 local function draw_rule(plot, layer)
@@ -202,7 +202,7 @@ local function draw_rule(plot, layer)
   end
 end
 
--- ------------------------------------------------------------ all
+-- ------------ all
 
 --- lines.draw(panel, plot): the bands, rules and lines of a panel, in this order.
 function lines.draw(panel, plot)

@@ -43,7 +43,7 @@ local function draw_dots(layer, plot, colour)
   end)
 end
 
--- ------------------------------------------------------------ whiskers
+-- ------------ whiskers
 
 -- Draws a whisker between two shares of the y axis, with caps at the ends that are on the canvas.
 local function draw_whisker(plot, column, low, high, colour)
@@ -67,7 +67,7 @@ function points.draw_whiskers(plot, layer, colour)
   end
 end
 
--- ------------------------------------------------------------ marks and texts
+-- ------------ marks and texts
 
 -- For each cell, the entry of votes with the most points there; ties go to the first in `order`.
 local function elect(votes, order)

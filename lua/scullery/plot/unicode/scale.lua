@@ -29,7 +29,7 @@ function scale.low_end(share, v)
   return s ~= s and v == v and 0 or s
 end
 
--- ------------------------------------------------------------ linear
+-- ------------ linear
 
 local MOST_WHOLE = 2 ^ 53
 local MOST_DIGITS = 6 -- ticks with more digits are shown as differences from an offset
@@ -87,7 +87,7 @@ local function linear(axis, most)
   return list
 end
 
--- ------------------------------------------------------------ log
+-- ------------ log
 
 -- Powers of ten from one label to the next; the last is more than an axis of doubles has.
 local STRIDES = { 1, 2, 3, 5, 10, 20, 50, 100, 200, 1000 }

@@ -17,7 +17,7 @@ local function csv_refuses(texts, text, options)
   lu.assertStrContains(message, "data.csv: ")
 end
 
--- ---------------------------------------------------------------- tables
+-- ------------ tables
 
 TestCsv = {}
 
@@ -325,7 +325,7 @@ function TestCsvErrors:test_a_damaged_gzip_is_refused()
   csv_refuses("data.csv: ", damaged)
 end
 
--- ---------------------------------------------------------------- line ends
+-- ------------ line ends
 
 TestCsvLineEnds = {}
 
@@ -372,7 +372,7 @@ function TestCsvLineEnds:test_many_buffers_of_them()
   lu.assertEquals(select(2, core.stream_csv(path, {})).rows, 1500001)
 end
 
--- ---------------------------------------------------------------- the header
+-- ------------ the header
 
 TestCsvHeader = {}
 
@@ -407,7 +407,7 @@ function TestCsvHeader:test_a_quoted_name_may_be_longer_than_a_buffer()
   lu.assertTrue(core.read_csv(path, {}).names[1] == name and s.names[1] == name)
 end
 
--- ---------------------------------------------------------------- digits
+-- ------------ digits
 
 TestCsvDigits = {}
 
@@ -440,7 +440,7 @@ function TestCsvDigits:test_a_number_may_have_thousands_of_digits()
   lu.assertEquals(csv("a\nx\n" .. text .. "\nx\n", { target = false }).names[1], "a=" .. text)
 end
 
--- ---------------------------------------------------------------- streams
+-- ------------ streams
 
 TestCsvStream = {}
 

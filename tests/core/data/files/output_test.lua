@@ -46,7 +46,7 @@ local function run(code, after)
   return status, out, err
 end
 
--- ------------------------------------------------------------ whatever ends the writer
+-- ------------ whatever ends the writer
 
 TestDeadWriters = { setUp = set_up, tearDown = tear_down }
 
@@ -129,7 +129,7 @@ function TestDeadWriters:test_files_that_are_named_alike_stay()
   lu.assertStrContains(files(), "x.csv.3-4.part")
 end
 
--- ------------------------------------------------------------ what is replaced
+-- ------------ what is replaced
 
 TestReplacing = { setUp = set_up, tearDown = tear_down }
 
@@ -218,7 +218,7 @@ function TestReplacing:test_the_input_may_be_the_output()
   lu.assertTrue(sc.data.npy(path("x.npy")) == p:predict(X))
 end
 
--- ------------------------------------------------------------ names
+-- ------------ names
 
 TestNames = { setUp = set_up, tearDown = tear_down }
 
@@ -295,7 +295,7 @@ function TestNames:test_a_zero_byte_ends_no_path()
   end
 end
 
--- ------------------------------------------------------------ full disks
+-- ------------ full disks
 
 TestFull = { setUp = set_up, tearDown = tear_down }
 
