@@ -118,7 +118,7 @@ local function mark(line, at)
   if symbol == "gpPt6" then
     return { key,
       ("<path stroke='%s'%s stroke-width='%.4g' stroke-linecap='round' d='"):format(colour, more,
-        (2 + EDGE) * size), ("M%s,%sh0"):format(at(x), at(y)), "'/>" }
+        (2 + EDGE) * size), ("M%s,%sz"):format(at(x), at(y)), "'/>" }
   elseif symbol == "gpPt4" then
     local left, top = at(x - size), at(y - size)
     local side = at(2 * size)
@@ -193,6 +193,32 @@ local function gather(text)
   return table.concat(parts)
 end
 
+-- Joins many texts of one character that follow each other, such as digits that mark the points of
+-- a scatter plot, into one text with a list of places.
+local function join_characters(text)
+  local parts, xs, ys, characters, lines = {}, {}, {}, {}, {}
+  local function close()
+    if #lines > MANY // 4 then
+      lines = { ('<text x="%s" y="%s">%s</text>\n'):format(table.concat(xs, " "),
+        table.concat(ys, " "), table.concat(characters)) }
+    end
+    parts[#parts + 1] = table.concat(lines)
+    xs, ys, characters, lines = {}, {}, {}, {}
+  end
+  for line in text:gmatch "[^\n]*\n" do
+    local x, y, character = line:match '^<text x="([%d.-]+)" y="([%d.-]+)">(%w)</text>\n$'
+    if x then
+      xs[#xs + 1], ys[#ys + 1] = x, y
+      characters[#characters + 1], lines[#lines + 1] = character, line
+    else
+      close()
+      parts[#parts + 1] = line
+    end
+  end
+  close()
+  return table.concat(parts)
+end
+
 --- compact.svg(text): a smaller SVG than gnuplot's; coordinates to a tenth of a pixel, those of
 --- cells, and of more than a hundred marks, to whole pixels. Texts do not change.
 function compact.svg(text)
@@ -204,7 +230,7 @@ function compact.svg(text)
   text = lift_texts(gather(gather_cells(share(shorten(text)))))
   text = flatten.svg(without_unused(without_empty(text)))
   text = text:gsub(" d='([^']*)'", function(d) return " d='" .. paths.relative(d) .. "'" end)
-  return (text:gsub("\1(%d+)\1", function(i) return words[tonumber(i)] end))
+  return join_characters((text:gsub("\1(%d+)\1", function(i) return words[tonumber(i)] end)))
 end
 
 return compact

@@ -78,9 +78,6 @@ local function take(parts, state, letter, numbers, text)
   elseif letter:lower() == "z" and #numbers == 0 and state.x then
     parts[#parts + 1] = "z"
     state.x, state.y, state.letter = state.first_x, state.first_y, nil
-  elseif letter == "h" and text == "0" and state.x then
-    parts[#parts + 1] = "h0"
-    state.letter = nil
   elseif letter == "l" and state.x then -- of a mark, which z closes
     parts[#parts + 1] = "l" .. text
     state.letter = "l"

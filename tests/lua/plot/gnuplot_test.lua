@@ -143,7 +143,7 @@ function TestSvgIsCompact()
 <g fill="none" color="black" stroke="currentColor" stroke-linecap="butt" stroke-linejoin="miter">
 <path stroke-width="0.8" stroke='#0072b2' d='M1,2.1 3.5,4M5,6 7,8'/>
 <text stroke-width="0.8" x="1.3" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
-<path stroke='#010203' stroke-width='4.41' stroke-linecap='round' d='M10 20h0m1 0h0'/>
+<path stroke='#010203' stroke-width='4.41' stroke-linecap='round' d='M10 20zm1 0z'/>
 <path fill='#010203' stroke='#010203' stroke-width='0.41' d='M8 18h4v4h-4z'/>
 <g stroke-width="0.8" color='#010203' transform='scale(2.00)'>
 <use xlink:href="#a_gpPt1" x="5" y="10.02"/>
@@ -152,6 +152,23 @@ function TestSvgIsCompact()
 </g>
 </svg>
 ]])
+end
+
+-- Marks that are characters are one element with a list of places, where there are many.
+function TestManyCharactersAreOneElement()
+  local function drawn(n)
+    local lines = {}
+    for i = 1, n do
+      lines[i] = ('<g transform="translate(%d.00,%d.00)" fill="#202020">\n<text>%d</text>\n</g>\n')
+        :format(i, 2 * i, i % 10)
+    end
+    return compact.svg("<svg>\n<defs>\n</defs>\n" .. table.concat(lines) .. "</svg>\n")
+  end
+  lu.assertStrContains(drawn(3), '<text x="3" y="6">3</text>')
+  assert_xml(drawn(40), "12345")
+  local xs, ys, digits = drawn(40):match '<text x="([^"]*)" y="([^"]*)">(%d+)</text>'
+  lu.assertEquals({ xs:match "^1 2 3 4 ", ys:match "^2 4 6 8 ", #digits },
+    { "1 2 3 4 ", "2 4 6 8 ", 40 })
 end
 
 -- Two ticks of an axis with their grid lines and numbers, as gnuplot writes them.

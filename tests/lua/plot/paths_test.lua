@@ -54,7 +54,7 @@ function TestHowPathsAreShort()
   lu.assertEquals(paths.relative "M106.5,332.3 430.9,332.3", "M106.5 332.3h324.4")
   lu.assertEquals(paths.relative "M101,202H103V204H101zM103,202H105V204H103z",
     "M101 202h2v2h-2zm2 0h2v2h-2z")
-  lu.assertEquals(paths.relative "M10.5,20h0M11,19.7h0", "M10.5 20h0m.5-.3h0")
+  lu.assertEquals(paths.relative "M10.5,20zM11,19.7z", "M10.5 20zm.5-.3z")
 end
 
 function TestOtherPathsStayAsTheyAre()
