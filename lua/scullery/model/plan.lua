@@ -183,7 +183,9 @@ function plan.parts(t, seconds, o)
   if t.mapped then
     local drawn = o.shared and 0 or t.fitting.parameters
     local drawn_rows = t.keeps and math.min(t.minibatch, 2 * n * D) or t.minibatch
-    local numbers = n * D * made + drawn_rows * o.fits
+    -- folds share the stored features from their first step
+    local once = t.keeps and o.candidates > 0 and math.min(drawn_rows, n * D)
+    local numbers = n * D * made + (once and (o.shared and 0 or once) or drawn_rows * o.fits)
     add("features", t.map, 2 * t.dim * numbers,
       drawn + time.making * numbers / math.max(n * D, 1), ("%d"):format(D))
   end

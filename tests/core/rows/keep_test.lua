@@ -134,6 +134,24 @@ function TestFoldsOfKeptBlocksAreTheSame()
   end
 end
 
+-- A fit has a minibatch a step, and each made its features anew until as many were made as all rows
+-- have; folds share those that are kept. What the search says is that of fits without the folds.
+function TestFoldsMakeTheFeaturesOfMinibatchesOnce()
+  local features = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(),
+    K = sc.kernel.gaussian{ theta = 0.5 }, T = T, seed = 3 }
+  local solver = s.optimal_stepsize{ lambda = 1e-3, batch = 10, seed = 4 }
+  local report, cv = sc.profile(function()
+    return sc.pipeline{ features, solver }:cv(binary, { folds = 3, seed = 2 })
+  end)
+  local passes = 0
+  for _, stage in ipairs(report.stages) do
+    if stage.name == "features" then passes = stage.passes end
+  end
+  lu.assertTrue(passes >= 1 and passes < T, ("%d passes, and %d steps a fold"):format(passes, T))
+  local one = sc.pipeline{ features, solver, allowance = 0 }:cv(binary, { folds = 3, seed = 2 })
+  lu.assertAlmostEquals(cv.mean, one.mean, 1e-12)
+end
+
 -- Bytes of the engine: what a fit adds at its height, and what stays when it is over.
 local function measure(allowance)
   collectgarbage()
