@@ -51,7 +51,8 @@ void scl_guarded_destroy(scl_guarded *memory) {
   if (memory->mapped != NULL && memory->mapped_size > 0) {
     (void)munmap(memory->mapped, memory->mapped_size);
   } else if (memory->mapped != NULL) {
-    memset(memory->mapped, SCL_GUARDED_FILL, MARGIN + memory->size); /* NaN for who kept it */
+    memset(memory->mapped, SCL_GUARDED_FILL,
+           MARGIN + memory->size); /* who kept the pointer reads NaN */
     scl_release(memory->mapped);
   }
   *memory = (scl_guarded){0};

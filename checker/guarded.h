@@ -22,7 +22,7 @@ enum {
 scl_status scl_guarded_create(size_t size, bool at_start, scl_guarded *out, scl_error *error);
 /* The same from the heap, without the pages: twenty times as cheap, for the later ones of many. */
 scl_status scl_guarded_create_plain(size_t size, scl_guarded *out, scl_error *error);
-/* Makes it read-only: a write ends the process, but for memory of the heap. */
+/* Makes it read-only: a later write ends the process. Memory of the heap stays writable. */
 void scl_guarded_lock(const scl_guarded *memory);
 /* Whether the bytes between the page before it and its beginning are unchanged. */
 bool scl_guarded_untouched(const scl_guarded *memory);

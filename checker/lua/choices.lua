@@ -40,7 +40,8 @@ end
 local narrow = { sigma = { 0.2, 0.45 }, scale = { 0.2, 0.45 }, frequency = { 0.2, 0.45 },
   rate = { 0.2, 0.45 }, gamma = { 0.02, 0.1 }, length = { 2.2, 5 } }
 
---- choices.whole_numbers(option): up to 5 whole numbers for it, without its usual one: a list.
+--- choices.whole_numbers(option): a list of up to 5 whole numbers that the option takes, without
+--- its usual value.
 function choices.whole_numbers(option)
   local usual = values.usual(option)
   local from = math.max(option.low, (usual or option.low) - 1)

@@ -49,8 +49,8 @@ end
 -- width.
 local fewer = { rounds = 8, T = 40, bits = 6 }
 
---- values.usual(option): its default as a number, or nil; less of what runs the same code again.
---- Second result: whether it is less.
+--- values.usual(option): its default as a number, or nil; a smaller one where more only repeats the
+--- same code. Second result: whether it is smaller.
 function values.usual(option)
   local default, few = tonumber(option.default), fewer[option.name]
   if not default or not few or default <= few then return default, false end

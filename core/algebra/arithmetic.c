@@ -58,6 +58,26 @@ void scl_matrix_absolute(const scl_matrix *a, scl_matrix *out) {
       scl_matrix_set(out, i, j, fabs(scl_matrix_get(a, i, j)));
 }
 
+void scl_matrix_take(const scl_matrix *a, const size_t *places, const scl_matrix *out) {
+  const size_t size = scl_dtype_size(a->dtype), stride = (size_t)out->row_stride * size;
+  for (size_t i = 0; i < out->rows; i++) {
+    const char *from =
+        (const char *)a->data + (ptrdiff_t)places[i] * a->row_stride * (ptrdiff_t)size;
+    char *to = (char *)out->data + i * stride;
+    for (size_t j = 0; a->col_stride != 1 && j < a->cols; j++)
+      memcpy(to + j * size, from + (ptrdiff_t)j * a->col_stride * (ptrdiff_t)size, size);
+    if (a->col_stride == 1) memcpy(to, from, a->cols * size);
+  }
+}
+
+bool scl_matrix_equal(const scl_matrix *a, const scl_matrix *b) {
+  bool same = a->rows == b->rows && a->cols == b->cols;
+  for (size_t i = 0; same && i < a->rows; i++)
+    for (size_t j = 0; same && j < a->cols; j++)
+      same = scl_matrix_get(a, i, j) == scl_matrix_get(b, i, j);
+  return same;
+}
+
 /* ------------ reductions along a line of
  * numbers */
 

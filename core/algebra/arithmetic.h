@@ -22,6 +22,10 @@ void scl_matrix_operate(scl_operation operation, const scl_operand *left, const 
 void scl_matrix_fill(scl_matrix *a, double value);
 /* out = |a| */
 void scl_matrix_absolute(const scl_matrix *a, scl_matrix *out);
+/* Row i of `out`, a packed matrix of the dtype of a, = row places[i] of a. */
+void scl_matrix_take(const scl_matrix *a, const size_t *places, const scl_matrix *out);
+/* Whether both have the same shape and numbers, whatever their dtypes; NaN equals nothing. */
+bool scl_matrix_equal(const scl_matrix *a, const scl_matrix *b);
 
 typedef enum scl_reducing {
   SCL_SUM,

@@ -67,3 +67,49 @@ double scl_csr_norm(const scl_csr *a) {
   }
   return largest * sqrt(total);
 }
+
+static bool equal_rows(const scl_csr *a, const scl_csr *b, size_t i) {
+  int64_t k = a->starts[i], l = b->starts[i];
+  for (;;) {
+    while (k < a->starts[i + 1] && scl_csr_value(a, k) == 0)
+      k++;
+    while (l < b->starts[i + 1] && scl_csr_value(b, l) == 0)
+      l++;
+    if (k == a->starts[i + 1] || l == b->starts[i + 1])
+      return k == a->starts[i + 1] && l == b->starts[i + 1];
+    if (a->columns[k] != b->columns[l] || scl_csr_value(a, k) != scl_csr_value(b, l)) return false;
+    k++;
+    l++;
+  }
+}
+
+bool scl_csr_equal(const scl_csr *a, const scl_csr *b) {
+  bool same = a->rows == b->rows && a->cols == b->cols;
+  for (size_t i = 0; same && i < a->rows; i++)
+    same = equal_rows(a, b, i);
+  return same;
+}
+
+bool scl_csr_equal_matrix(const scl_csr *a, const scl_matrix *b) {
+  bool same = a->rows == b->rows && a->cols == b->cols;
+  for (size_t i = 0; same && i < a->rows; i++) {
+    int64_t k = a->starts[i];
+    for (size_t j = 0; same && j < a->cols; j++) {
+      const bool stored = k < a->starts[i + 1] && (size_t)a->columns[k] == j;
+      same = scl_matrix_get(b, i, j) == (stored ? scl_csr_value(a, k) : 0);
+      k += stored;
+    }
+  }
+  return same;
+}
+
+bool scl_csr_find_nonfinite(const scl_csr *a, size_t *row, size_t *col) {
+  for (size_t i = 0; i < a->rows; i++)
+    for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++)
+      if (!isfinite(scl_csr_value(a, k))) {
+        *row = i;
+        *col = (size_t)a->columns[k];
+        return true;
+      }
+  return false;
+}

@@ -106,9 +106,9 @@ size_t scl_symmetric_part_rows(const scl_symmetric *a, scl_dtype dtype) {
   return scl_max(PACKED_BYTES / scl_max(bytes, 1), LEAST_PART);
 }
 
-/* Room for the packed columns; *packs = false: they are not packed. It is that of the next power of
- * two of rows, so that parts of about as many rows ask for the same size; what is not used is not
- * touched. */
+/* Memory for the packed columns; *packs = false: they are not packed. Its size is that of the next
+ * power of two of rows, so that parts with nearly the same number of rows ask for the same block.
+ * Unused pages are never touched. */
 static scl_status open_packed(accumulation *job, bool *packs, scl_error *error) {
   const size_t most = scl_symmetric_part_rows(job->a, job->dtype);
   size_t room = LEAST_ROWS;

@@ -101,7 +101,7 @@ scl_status scl_shared_multiply(const scl_symmetric *a, const double *x, size_t k
 scl_status scl_shared_factor(scl_symmetric *a, size_t *pivot, scl_error *error);
 scl_status scl_shared_triangular(const scl_symmetric *factor, bool transpose, double *b, size_t k,
                                  scl_error *error);
-/* symmetric_divided.c: the factor of a matrix that all processes have, made by all. */
+/* symmetric_divided.c: factor a matrix that every process holds; they divide the work. */
 scl_status scl_divided_factor(scl_symmetric *a, const scl_symmetric_peers *peers, size_t *pivot,
                               scl_error *error);
 /* symmetric_shared.c: the processes that may divide work at present, or NULL. */

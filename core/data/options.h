@@ -1,5 +1,6 @@
-/* Options of the readers: declared rows, for the validator, help and completion, and what values that
- * it has checked say. Opaque ones (names of columns, the target, schemas) are read by the caller. */
+/* Options of the readers: the declared rows, for the validator, help and completion, and functions that
+ * turn checked values into the options of a reader. Opaque options (names of columns, the target,
+ * schemas) are read by the caller. */
 #ifndef SCULLERY_DATA_READER_OPTIONS_H
 #define SCULLERY_DATA_READER_OPTIONS_H
 
@@ -18,8 +19,8 @@ typedef struct scl_reader_options {
 /* NULL: no such reader. */
 const scl_reader_options *scl_reader_options_of(const char *reader);
 
-/* Set what the values say, and leave the rest. Returns what a missing number becomes (scl_missing),
- * -1 where nothing says it. */
+/* Set the options that have values, and leave the others. Returns what becomes of a missing number
+ * (scl_missing), -1 if no value says it. */
 int scl_csv_set_options(const scl_settings *s, scl_csv_options *o);
 scl_libsvm_options scl_libsvm_options_of(const scl_settings *s);
 scl_matrix_market_options scl_matrix_market_options_of(const scl_settings *s);

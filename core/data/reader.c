@@ -116,7 +116,7 @@ static scl_status add_cell_text(pass *p, size_t j, const scl_column_cells *cells
   return add_text(p, text.bytes, text.length, error);
 }
 
-/* The number as it is, or as a decimal; returns the bytes. */
+/* Writes the number, packed or as a decimal; returns its length in bytes. */
 static size_t add_number(const pass *p, double value, char *to) {
   if (!p->packed || !scl_packs(value)) return scl_write_number(value, to);
   scl_pack_number(value, to);
@@ -230,7 +230,7 @@ static scl_status read_pass(void *made, void *to, size_t size, size_t *got, scl_
   return SCL_STATUS_OK;
 }
 
-/* The reader begins with the part that has the row; the text, with the row. */
+/* The reader begins at the part that holds the row, the text at the row itself. */
 static scl_status seek_pass(void *made, size_t row, scl_error *error) {
   pass *p = made;
   size_t part = 0;
@@ -241,8 +241,8 @@ static scl_status seek_pass(void *made, size_t row, scl_error *error) {
   return part == 0 ? SCL_STATUS_OK : scl_reader_seek(p->source->reader, p->file, part, error);
 }
 
-/* The rows of all parts, as if their cells were packed numbers, each with what separates it; no more
- * than MOST times the file, whatever it says of its rows. */
+/* Returns about the bytes of text that will come: a packed number and a separator for each cell, but
+ * at most MOST times the size of the file, whatever number of rows it claims. */
 static size_t pack_pass(void *made) {
   enum { MOST = 64 };
   pass *p = made;

@@ -226,14 +226,14 @@ static scl_status time_few_passes(const scl_training *training, const scl_instan
   return time_passes(training, &flow, solver, out, error);
 }
 
-/* What fails in a trial is left to the fit, but for Ctrl-C. */
+/* A failure in a trial is ignored, because the fit will report it; Ctrl-C is not. */
 static scl_status unless_cancelled(scl_status status) {
   return status == SCL_STATUS_CANCELLED ? status : SCL_STATUS_OK;
 }
 
-/* Of a solver that works from sums, and declares no passes: *passes = those that it makes for the
- * first rows, with up to SOLVED of the values. Systems of few rows are singular where those of all
- * rows are. */
+/* For a solver that works from sums and declares no passes: *passes = the number that it makes on the
+ * first rows, for up to SOLVED of the values. Their systems are singular where those of all rows
+ * are. */
 enum { SOLVED = 7, WIDEST = 2048 };
 
 static scl_status passes_of_few(const scl_training *training, const scl_instance *solver,

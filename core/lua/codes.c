@@ -44,11 +44,9 @@ static int unpack(lua_State *L) {
 /* codes_info(codes) -> rows, columns, levels, bits of a number, bytes */
 static int info(lua_State *L) {
   const scl_codes *codes = check_codes(L, 1);
-  const size_t facts[] = {scl_codes_rows(codes), scl_codes_cols(codes), scl_codes_levels(codes),
-                          scl_codes_planes(codes), scl_codes_bytes(codes)};
-  for (size_t i = 0; i < 5; i++)
-    lua_pushinteger(L, (lua_Integer)facts[i]);
-  return 5;
+  return SCL_LUA_GIVE_SIZES(L, scl_codes_rows(codes), scl_codes_cols(codes),
+                            scl_codes_levels(codes), scl_codes_planes(codes),
+                            scl_codes_bytes(codes));
 }
 
 /* codes_compare(a, b, agree) -> rows of a x rows of b: the share of numbers that differ; with

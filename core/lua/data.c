@@ -21,14 +21,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Raise the error of a failed call, with the title of the function that the user called in
- * front. */
-static void check(lua_State *L, const char *title, scl_status status, scl_error *error) {
-  if (status == SCL_STATUS_OK) return;
-  if (title != NULL) (void)scl_prefix(error, "%s", title);
-  scl_lua_raise(L, error);
-}
-
 /* The same for a call that reads rows: its time, and the number of rows afterwards, are entered in
  * the profile. */
 #define CHECK_READING(L, title, call, rows, passes) \
@@ -36,7 +28,7 @@ static void check(lua_State *L, const char *title, scl_status status, scl_error 
     const size_t mark = scl_profile_enter("reading"); \
     const scl_status status = call; \
     scl_profile_leave(mark, status == SCL_STATUS_OK ? (double)(rows) : 0, passes); \
-    check(L, title, status, &error); \
+    scl_lua_check_titled(L, title, status, &error); \
   } while (0)
 
 /* ------------ results: a handle owns the
@@ -98,11 +90,7 @@ static void push_table(lua_State *L, scl_table *table, bool nameless) {
     lua_setfield(L, -2, "classes");
   }
   scl_lua_set_text(L, "task", table->classification ? "classification" : "regression");
-  lua_createtable(L, (int)table->parts, 0);
-  for (size_t k = 0; k < table->parts; k++) {
-    lua_pushinteger(L, (lua_Integer)table->part_rows[k]);
-    lua_rawseti(L, -2, (lua_Integer)k + 1);
-  }
+  scl_lua_push_sizes(L, table->part_rows, table->parts);
   lua_setfield(L, -2, "parts");
   if (table->whole_values > 0) scl_lua_set_integer(L, "whole_values", table->whole_values);
   lua_pushstring(L, table->target); /* NULL: nil */
@@ -176,7 +164,7 @@ static int write_csv(lua_State *L) {
   if (names != NULL && count != a->cols)
     return luaL_error(L, "%s: %I names, and the matrix has %I columns", title, (LUAI_UACINT)count,
                       (LUAI_UACINT)a->cols);
-  check(L, title, scl_csv_write(a, names, scl_lua_check_path(L, 3), &error), &error);
+  scl_lua_check_titled(L, title, scl_csv_write(a, names, scl_lua_check_path(L, 3), &error), &error);
   return 0;
 }
 
@@ -239,7 +227,7 @@ static int libsvm_size(lua_State *L) {
   struct stat file;
   if (stat(path, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size < LARGE) return 0;
   const scl_libsvm_options o = scl_lua_check_libsvm_options(L, 2, title);
-  check(L, title, scl_libsvm_estimate(path, &o, &size, &error), &error);
+  scl_lua_check_titled(L, title, scl_libsvm_estimate(path, &o, &size, &error), &error);
   if (isnan(size.rows)) return 0;
   lua_pushnumber(L, size.rows);
   lua_pushnumber(L, size.entries);
@@ -270,7 +258,8 @@ static int open_idx(lua_State *L, bool stream) {
   }
   void **slot = scl_lua_new_source(L);
   scl_source *source = NULL;
-  check(L, title, scl_idx_stream(images, labels, count, &o, table, &source, &error), &error);
+  scl_lua_check_titled(L, title, scl_idx_stream(images, labels, count, &o, table, &source, &error),
+                       &error);
   *slot = source;
   return 1 + give_table(L, table);
 }
@@ -306,7 +295,7 @@ static int stream_npy(lua_State *L) {
   const char *x_path = scl_lua_check_path(L, 1), *y_path = scl_lua_opt_path(L, 2);
   void **slot = scl_lua_new_source(L);
   scl_source *source = NULL;
-  check(L, "data.npy", scl_npy_stream(x_path, y_path, &source, &error), &error);
+  scl_lua_check_titled(L, "data.npy", scl_npy_stream(x_path, y_path, &source, &error), &error);
   *slot = source;
   return 1;
 }

@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+void scl_lua_check_titled(lua_State *L, const char *title, scl_status status, scl_error *error) {
+  if (status == SCL_STATUS_OK) return;
+  if (title != NULL) (void)scl_prefix(error, "%s", title);
+  scl_lua_raise(L, error);
+}
+
 /* ------------ lists of texts */
 
 /* Raise unless the value at `place` is a text that C reads as a whole. */
@@ -233,7 +239,7 @@ scl_csv_options scl_lua_check_csv_options(lua_State *L, int place, const char *t
 
 /* ------------ options of the other readers */
 
-/* What checked options of a reader say. */
+/* The body of a function that returns the checked options of a reader. */
 #define READ_OPTIONS(type, reader, say) \
   option_table t = open_options(L, place, title, reader); \
   const type o = say(&t.settings); \

@@ -10,6 +10,10 @@
 const char *const *scl_lua_check_texts(lua_State *L, int place, const char *title, const char *what,
                                        size_t *count);
 
+/* Raise the error of a failed call, with the title of the function that the user called (NULL:
+ * nothing) in front. */
+void scl_lua_check_titled(lua_State *L, const char *title, scl_status status, scl_error *error);
+
 /* Options of read_csv and stream_csv: csv_rows in data/options.c. The lists are in
  * userdata left on the stack; *kept (may be NULL) gets the place of a value that keeps those of
  * `missing` and `like`, 0 where neither was given. */

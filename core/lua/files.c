@@ -139,11 +139,7 @@ static int glob_paths(lua_State *L) {
   const int status = glob(pattern, GLOB_NOSORT | GLOB_MARK, NULL, found);
   if (status != 0 && status != GLOB_NOMATCH)
     return luaL_error(L, "%s: the folders cannot be read", pattern);
-  lua_createtable(L, 0, 0);
-  for (size_t i = 0; status == 0 && i < found->gl_pathc; i++) {
-    lua_pushstring(L, found->gl_pathv[i]);
-    lua_rawseti(L, -2, (lua_Integer)i + 1);
-  }
+  scl_lua_push_texts(L, (const char *const *)found->gl_pathv, status == 0 ? found->gl_pathc : 0);
   return 1;
 }
 

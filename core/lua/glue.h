@@ -90,9 +90,15 @@ int scl_lua_give_size(lua_State *L, size_t value);
 int scl_lua_give_number(lua_State *L, double value);
 int scl_lua_give_boolean(lua_State *L, bool value);
 int scl_lua_give_text(lua_State *L, const char *value);
+/* Several sizes as results: return SCL_LUA_GIVE_SIZES(L, rows, cols); */
+int scl_lua_give_sizes(lua_State *L, size_t count, const size_t *values);
+#define SCL_LUA_GIVE_SIZES(L, ...) scl_lua_give_sizes(L, SCL_LUA_LIST(size_t, __VA_ARGS__))
 
 /* Lists on the stack. */
 void scl_lua_push_numbers(lua_State *L, const double *list, size_t count);
+void scl_lua_push_sizes(lua_State *L, const size_t *list, size_t count);
+/* Places from 0, which become places from 1. */
+void scl_lua_push_places(lua_State *L, const size_t *list, size_t count);
 void scl_lua_push_texts(lua_State *L, const char *const *list, size_t count);
 
 /* Fields of the table on top of the stack. A number that is NaN: no field. A list: `count`

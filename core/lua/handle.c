@@ -81,6 +81,14 @@ void scl_lua_tie(lua_State *L, int made, int place) {
   lua_pop(L, 1);
 }
 
+void scl_lua_tie_list(lua_State *L, int made, int place, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    lua_rawgeti(L, place, (lua_Integer)i + 1);
+    scl_lua_tie(L, made, -1);
+    lua_pop(L, 1);
+  }
+}
+
 void scl_lua_mark_script(lua_State *L, int place) { object_at(L, place)->script = true; }
 
 /* The type of the value at `place`, for sentences: "nothing", "a scullery.map"; left on the

@@ -35,6 +35,8 @@ void *scl_lua_new_owned(lua_State *L, const char *name, void (*release)(void *),
 /* The value at `place`, a handle or any other value, is kept as long as the object of the handle at
  * `made`. Needed for everything that the object points to. */
 void scl_lua_tie(lua_State *L, int made, int place);
+/* The same for each of `count` elements of the list at `place`, a copy of the script's. */
+void scl_lua_tie_list(lua_State *L, int made, int place, size_t count);
 
 /* Work with the object of the handle at `place` may call functions of the script. */
 void scl_lua_mark_script(lua_State *L, int place);
@@ -68,6 +70,9 @@ void **scl_lua_new_source(lua_State *L);
 scl_source *scl_lua_check_source(lua_State *L, int place);
 /* Pilot means of D features: 1 x D, float64, packed. The running call uses them until it ends. */
 const scl_matrix *scl_lua_check_pilot(lua_State *L, int place, size_t features);
+/* The fitted stages of the list at `place` (0 or nil: none), in a userdata left on the stack; the
+ * list becomes a plain copy of itself. */
+scl_fitted_stage **scl_lua_check_stages(lua_State *L, int place, size_t *count);
 /* A flow over the source at `source`, the list of stages at `stages` (0: none), the map at `map` (0
  * or nil: none). The array of stages is a userdata left on the stack. */
 scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map);

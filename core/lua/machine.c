@@ -108,9 +108,7 @@ static int ceiling_file(lua_State *L) {
 /* core.memory([reset]) -> bytes allocated now, most bytes allocated since the last reset */
 static int memory(lua_State *L) {
   if (lua_toboolean(L, 1)) scl_allocated_peak_reset();
-  lua_pushinteger(L, (lua_Integer)scl_allocated());
-  lua_pushinteger(L, (lua_Integer)scl_allocated_peak());
-  return 2;
+  return SCL_LUA_GIVE_SIZES(L, scl_allocated(), scl_allocated_peak());
 }
 
 /* core.instruction_set() -> the name of the vector loops in use: "plain", "avx2" or "avx512" */

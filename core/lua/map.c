@@ -104,24 +104,14 @@ static int map_whitened(lua_State *L) {
 
 /* core.map_staged(map, stages) -> its features, changed by row stages */
 static int map_staged(lua_State *L) {
-  enum { MOST_STAGES = 10000 };
   const scl_map *map = check_map(L, 1);
-  const size_t count = scl_lua_copy_list(L, 2, MOST_STAGES, "stages");
-  scl_fitted_stage **stages = lua_newuserdatauv(L, (count + 1) * sizeof(scl_fitted_stage *), 0);
-  for (size_t i = 0; i < count; i++) {
-    lua_rawgeti(L, 2, (lua_Integer)i + 1);
-    stages[i] = scl_lua_check_handle(L, -1, SCL_LUA_STAGE);
-    lua_pop(L, 1);
-  }
+  size_t count;
+  scl_fitted_stage **stages = scl_lua_check_stages(L, 2, &count);
   SCL_LUA_PUSH_HANDLE(L, scl_lua_new_map(L), scl_map,
                       scl_map_create_staged(map, stages, count, &made, &error));
   const int made = lua_gettop(L);
   scl_lua_tie(L, made, 1);
-  for (size_t i = 0; i < count; i++) {
-    lua_rawgeti(L, 2, (lua_Integer)i + 1);
-    scl_lua_tie(L, made, -1);
-    lua_pop(L, 1);
-  }
+  scl_lua_tie_list(L, made, 2, count);
   return account(L);
 }
 
@@ -169,13 +159,10 @@ static int map_parts(lua_State *L) {
     *slot = scl_map_share(part.map);
     lua_setfield(L, -2, "map");
     scl_lua_set_number(L, "scale", part.scale);
-    lua_createtable(L, (int)part.n_columns, 0);
-    for (size_t k = 0; k < part.n_columns; k++) {
-      lua_pushinteger(L, (lua_Integer)part.columns[k] + 1);
-      lua_rawseti(L, -2, (lua_Integer)k + 1);
+    if (part.columns != NULL) {
+      scl_lua_push_places(L, part.columns, part.n_columns);
+      lua_setfield(L, -2, "columns");
     }
-    if (part.columns == NULL) lua_pop(L, 1), lua_pushnil(L);
-    lua_setfield(L, -2, "columns");
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
   return 1;

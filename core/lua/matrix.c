@@ -4,6 +4,7 @@
  * runs a metamethod or a finalizer. So a method checks its arguments, allocates its result, and
  * then checks with scl_lua_check_held that the arguments are still there. */
 #include "lua/matrix.h"
+#include "algebra/arithmetic.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "lua/list.h"
@@ -333,15 +334,7 @@ static int select_rows(lua_State *L) {
   const size_t *places = scl_lua_check_places(L, 2, a->rows, "row", &count);
   const scl_matrix *out = scl_lua_make_matrix(L, count, a->cols, a->dtype);
   scl_lua_check_held(L, a);
-  const size_t size = scl_dtype_size(a->dtype), stride = (size_t)out->row_stride * size;
-  for (size_t i = 0; i < count; i++) {
-    const char *from =
-        (const char *)a->data + (ptrdiff_t)places[i] * a->row_stride * (ptrdiff_t)size;
-    char *to = (char *)out->data + i * stride;
-    for (size_t j = 0; a->col_stride != 1 && j < a->cols; j++)
-      memcpy(to + j * size, from + (ptrdiff_t)j * a->col_stride * (ptrdiff_t)size, size);
-    if (a->col_stride == 1) memcpy(to, from, a->cols * size);
-  }
+  scl_matrix_take(a, places, out);
   return 1;
 }
 
@@ -442,11 +435,7 @@ static int tostring(lua_State *L) {
 static int equal(lua_State *L) {
   if (scl_lua_test_csr(L, 2) != NULL) return scl_lua_give_boolean(L, scl_lua_equal_sparse(L));
   const scl_matrix *a = scl_lua_test_matrix(L, 1), *b = scl_lua_test_matrix(L, 2);
-  bool same = a != NULL && b != NULL && a->rows == b->rows && a->cols == b->cols;
-  for (size_t i = 0; same && i < a->rows; i++)
-    for (size_t j = 0; same && j < a->cols; j++)
-      same = scl_matrix_get(a, i, j) == scl_matrix_get(b, i, j);
-  return scl_lua_give_boolean(L, same);
+  return scl_lua_give_boolean(L, a != NULL && b != NULL && scl_matrix_equal(a, b));
 }
 
 /* X.name, X[i]: upvalues are the methods, the noun of the class and its element. */

@@ -79,10 +79,8 @@ static int isotonic(lua_State *L) {
                                  scl_matrix_row(y, 0) + j, y->row_stride, weights, curve, &error));
     lua_createtable(L, 0, 4);
     SCL_LUA_NUMBERS(L, {"positives", curve->positives}, {"negatives", curve->negatives});
-    scl_lua_push_numbers(L, curve->scores, curve->count);
-    lua_setfield(L, -2, "scores");
-    scl_lua_push_numbers(L, curve->shares, curve->count);
-    lua_setfield(L, -2, "shares");
+    scl_lua_set_list(L, "scores", curve->scores, curve->count);
+    scl_lua_set_list(L, "shares", curve->shares, curve->count);
     lua_rawseti(L, -3, (lua_Integer)j + 1);
     lua_pop(L, 1);
   }

@@ -7,9 +7,7 @@
 
 /* core.process_count() -> how many, and the number of this one, from 0 */
 static int process_count(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)scl_processes_count());
-  lua_pushinteger(L, (lua_Integer)scl_processes_rank());
-  return 2;
+  return SCL_LUA_GIVE_SIZES(L, scl_processes_count(), scl_processes_rank());
 }
 
 /* core.process_hosts() -> a list of the names of their machines */

@@ -20,12 +20,6 @@ static void release_source(void *source) { scl_source_destroy(source); }
 
 static const char csv_title[] = "data.csv_blocks";
 
-static void check(lua_State *L, const char *title, scl_status status, scl_error *error) {
-  if (status == SCL_STATUS_OK) return;
-  if (title != NULL) (void)scl_prefix(error, "%s", title);
-  scl_lua_raise(L, error);
-}
-
 /* core.csv_blocks(path, options, id column or nil) -> blocks for core.next_rows: rows by the schema
  * options.like; "-" is the standard input, here and below */
 static int csv_blocks(lua_State *L) {
@@ -39,7 +33,7 @@ static int csv_blocks(lua_State *L) {
   for (int i = 1; i <= top; i++) /* what the options point to lives as long as the blocks */
     scl_lua_tie(L, -1, i);
   scl_source *source = NULL;
-  check(L, csv_title, scl_csv_once(path, &options, id, &source, &error), &error);
+  scl_lua_check_titled(L, csv_title, scl_csv_once(path, &options, id, &source, &error), &error);
   *slot = source;
   return 1;
 }
@@ -98,7 +92,7 @@ static int next_rows(lua_State *L) {
   const size_t mark = scl_profile_enter("reading");
   const size_t rows = push_block(L, source, &status, &error);
   scl_profile_leave(mark, status == SCL_STATUS_OK ? (double)rows : 0, 0);
-  check(L, scl_csv_is(source) ? csv_title : NULL, status, &error);
+  scl_lua_check_titled(L, scl_csv_is(source) ? csv_title : NULL, status, &error);
   if (rows == 0) return 0;
   if (!ids) return 1;
   push_ids(L, source, rows);
@@ -125,11 +119,6 @@ static int block_notes(lua_State *L) {
 
 static void close_file(void *file) { scl_row_file_close(file); }
 
-static bool flag_of(lua_State *L, const char *name) {
-  lua_getfield(L, 2, name);
-  return lua_toboolean(L, -1);
-}
-
 /* core.row_file(path or nil, {names =, labels =, id =, npy =, no_header =, append =, digits =}) ->
  * file for core.write_rows; without a path the standard output; see scl_row_format */
 static int row_file(lua_State *L) {
@@ -137,9 +126,9 @@ static int row_file(lua_State *L) {
   scl_row_format format = {0};
   scl_lua_copy_table(L, 2, "options");
   const char *path = scl_lua_opt_path(L, 1);
-  format.npy = flag_of(L, "npy");
-  format.no_header = flag_of(L, "no_header");
-  format.append = path != NULL && flag_of(L, "append");
+  format.npy = scl_lua_field_flag(L, 2, "npy");
+  format.no_header = scl_lua_field_flag(L, 2, "no_header");
+  format.append = path != NULL && scl_lua_field_flag(L, 2, "append");
   lua_getfield(L, 2, "digits");
   const lua_Integer digits = luaL_optinteger(L, -1, 0);
   if (digits < 0 || digits > 17) return luaL_error(L, "%s: digits takes 0 to 17", title);

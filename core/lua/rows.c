@@ -200,11 +200,7 @@ static int distinct_rows(lua_State *L) {
   scl_lua_account(L, (sparse ? scl_csr_bytes(csr) : scl_matrix_bytes(x)) +
                          scl_matrix_bytes(weight) + scl_matrix_bytes(of) +
                          (y == NULL ? 0 : scl_matrix_bytes(y)));
-  lua_createtable(L, (int)scl_min(count, INT32_MAX), 0);
-  for (size_t k = 0; k < count; k++) {
-    lua_pushinteger(L, (lua_Integer)places[k] + 1);
-    lua_rawseti(L, -2, (lua_Integer)k + 1);
-  }
+  scl_lua_push_places(L, places, count);
   lua_setfield(L, -2, "rows");
   return 1;
 }
@@ -257,9 +253,7 @@ static int find_nonfinite(lua_State *L) {
   size_t row, col;
   if (scl_lua_test_csr(L, 1) != NULL) return 0; /* it is made of finite numbers alone */
   if (!scl_matrix_find_nonfinite(scl_lua_hold_matrix(L, 1), &row, &col)) return 0;
-  lua_pushinteger(L, (lua_Integer)row + 1);
-  lua_pushinteger(L, (lua_Integer)col + 1);
-  return 2;
+  return SCL_LUA_GIVE_SIZES(L, row + 1, col + 1);
 }
 
 /* core.quartiles(X) -> 3 x columns: lower quartile, median and upper quartile of each column */

@@ -171,11 +171,7 @@ static void set_base(lua_State *L, const opened *file, scl_restored *r) {
   scl_lua_tie(L, map, -1);
   lua_setfield(L, table, "base");
   lua_getfield(L, table, "after");
-  for (size_t i = 0; i < r->n_after; i++) {
-    lua_rawgeti(L, -1, (lua_Integer)i + 1);
-    scl_lua_tie(L, map, -1);
-    lua_pop(L, 1);
-  }
+  scl_lua_tie_list(L, map, lua_gettop(L), r->n_after);
   lua_settop(L, table);
 }
 

@@ -40,10 +40,7 @@ static int source_matrix(lua_State *L) {
 /* core.source_size(source) -> rows, columns, targets */
 static int source_size(lua_State *L) {
   const scl_source *source = scl_lua_check_source(L, 1);
-  lua_pushinteger(L, (lua_Integer)source->rows);
-  lua_pushinteger(L, (lua_Integer)source->cols);
-  lua_pushinteger(L, (lua_Integer)source->targets);
-  return 3;
+  return SCL_LUA_GIVE_SIZES(L, source->rows, source->cols, source->targets);
 }
 
 /* ---- rows from a Lua function: read(first, count) -> X, Y */
@@ -140,8 +137,7 @@ static int source_generator(lua_State *L) {
 
 /* core.source_sparse(source) -> whether its rows come as sparse rows */
 static int source_sparse(lua_State *L) {
-  lua_pushboolean(L, scl_lua_check_source(L, 1)->sparse);
-  return 1;
+  return scl_lua_give_boolean(L, scl_lua_check_source(L, 1)->sparse);
 }
 
 /* core.is_sparse_flow(source, stages) -> whether its rows are sparse after these stages */
@@ -175,21 +171,25 @@ static int source_columns(lua_State *L) {
 
 /* ------------ flows */
 
-/* Handles are used by the running call, so the flow is valid until it ends. With a map its dtype
- * decides the dtype of the features. */
-scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
+scl_fitted_stage **scl_lua_check_stages(lua_State *L, int place, size_t *count) {
   enum { MOST_STAGES = 10000 };
-  scl_flow flow = {
-      .source = scl_lua_check_source(L, source), .groups = 1, .dtype = SCL_DTYPE_FLOAT64};
-  if (stages != 0 && !lua_isnoneornil(L, stages))
-    flow.n_stages = scl_lua_copy_list(L, stages, MOST_STAGES, "stages");
-  scl_fitted_stage **list = lua_newuserdatauv(L, (flow.n_stages + 1) * sizeof *list, 0);
-  for (size_t i = 0; i < flow.n_stages; i++) {
-    lua_rawgeti(L, stages, (lua_Integer)i + 1);
+  const bool none = place == 0 || lua_isnoneornil(L, place);
+  *count = none ? 0 : scl_lua_copy_list(L, place, MOST_STAGES, "stages");
+  scl_fitted_stage **list = lua_newuserdatauv(L, (*count + 1) * sizeof *list, 0);
+  for (size_t i = 0; i < *count; i++) {
+    lua_rawgeti(L, place, (lua_Integer)i + 1);
     list[i] = scl_lua_check_handle(L, -1, SCL_LUA_STAGE);
     lua_pop(L, 1);
   }
-  flow.stages = list;
+  return list;
+}
+
+/* Handles are used by the running call, so the flow is valid until it ends. With a map its dtype
+ * decides the dtype of the features. */
+scl_flow scl_lua_flow(lua_State *L, int source, int stages, int map) {
+  scl_flow flow = {
+      .source = scl_lua_check_source(L, source), .groups = 1, .dtype = SCL_DTYPE_FLOAT64};
+  flow.stages = scl_lua_check_stages(L, stages, &flow.n_stages);
   if (map != 0 && !lua_isnoneornil(L, map)) {
     flow.map = scl_lua_check_handle(L, map, SCL_LUA_MAP);
     flow.dtype = scl_map_dtype(flow.map);

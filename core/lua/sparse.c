@@ -1,6 +1,7 @@
 /* Sparse matrices in Lua: reading, rows, copies, printing. As in matrix.c, a method checks its
  * arguments, allocates its result, and then checks that the arguments are still there. */
 #include "lua/sparse.h"
+#include "algebra/csr_reduce.h"
 #include "base/interrupt.h"
 #include "lua/list.h"
 
@@ -69,11 +70,10 @@ static int is_finite(lua_State *L) {
 }
 
 void scl_lua_check_finite_csr(lua_State *L, const scl_csr *a, const char *what) {
-  for (size_t i = 0; i < a->rows; i++)
-    for (int64_t k = a->starts[i]; k < a->starts[i + 1]; k++)
-      if (!isfinite(scl_csr_value(a, k)))
-        luaL_error(L, "%s in row %I, column %I is too large for %s", what, (LUAI_UACINT)i + 1,
-                   (LUAI_UACINT)a->columns[k] + 1, scl_dtype_name(a->dtype));
+  size_t i, j;
+  if (scl_csr_find_nonfinite(a, &i, &j))
+    luaL_error(L, "%s in row %I, column %I is too large for %s", what, (LUAI_UACINT)i + 1,
+               (LUAI_UACINT)j + 1, scl_dtype_name(a->dtype));
 }
 
 /* X:get(i, j) -> number */
@@ -268,43 +268,12 @@ static int tostring(lua_State *L) {
   return 1;
 }
 
-/* Whether rows i of both have the same numbers; a stored 0 equals one that is not stored. */
-static bool equal_rows(const scl_csr *a, const scl_csr *b, size_t i) {
-  int64_t k = a->starts[i], l = b->starts[i];
-  for (;;) {
-    while (k < a->starts[i + 1] && scl_csr_value(a, k) == 0)
-      k++;
-    while (l < b->starts[i + 1] && scl_csr_value(b, l) == 0)
-      l++;
-    if (k == a->starts[i + 1] || l == b->starts[i + 1])
-      return k == a->starts[i + 1] && l == b->starts[i + 1];
-    if (a->columns[k] != b->columns[l] || scl_csr_value(a, k) != scl_csr_value(b, l)) return false;
-    k++;
-    l++;
-  }
-}
-
-/* Whether row i of a sparse and of a dense matrix have the same numbers. */
-static bool equal_to_dense(const scl_csr *a, const scl_matrix *b, size_t i) {
-  int64_t k = a->starts[i];
-  for (size_t j = 0; j < a->cols; j++) {
-    const bool stored = k < a->starts[i + 1] && (size_t)a->columns[k] == j;
-    if (scl_matrix_get(b, i, j) != (stored ? scl_csr_value(a, k) : 0)) return false;
-    k += stored;
-  }
-  return true;
-}
-
 bool scl_lua_equal_sparse(lua_State *L) {
   const int place = scl_lua_test_csr(L, 1) != NULL ? 1 : 2;
   const scl_csr *a = scl_lua_test_csr(L, place), *b = scl_lua_test_csr(L, 3 - place);
   const scl_matrix *m = scl_lua_test_matrix(L, 3 - place);
   if (a == NULL || (b == NULL && m == NULL)) return false;
-  bool same = b != NULL ? a->rows == b->rows && a->cols == b->cols
-                        : a->rows == m->rows && a->cols == m->cols;
-  for (size_t i = 0; same && i < a->rows; i++)
-    same = b != NULL ? equal_rows(a, b, i) : equal_to_dense(a, m, i);
-  return same;
+  return b != NULL ? scl_csr_equal(a, b) : scl_csr_equal_matrix(a, m);
 }
 
 static int equal(lua_State *L) { return scl_lua_give_boolean(L, scl_lua_equal_sparse(L)); }

@@ -121,11 +121,7 @@ static int read_texts(lua_State *L) {
   scl_texts *out = new_texts(L);
   SCL_LUA_TRY(L, scl_text_files_read(paths, files, lines, unpacked, out, counts, &error));
   scl_lua_account(L, scl_texts_bytes(out));
-  lua_createtable(L, (int)files, 0);
-  for (size_t k = 0; k < files; k++) {
-    lua_pushinteger(L, (lua_Integer)counts[k]);
-    lua_rawseti(L, -2, (lua_Integer)k + 1);
-  }
+  scl_lua_push_sizes(L, counts, files);
   return 2;
 }
 
@@ -145,10 +141,7 @@ static int join(lua_State *L) {
 static int invalid(lua_State *L) {
   size_t first, line;
   const size_t count = scl_texts_invalid(scl_lua_check_packed_texts(L, 1), &first, &line);
-  lua_pushinteger(L, (lua_Integer)count);
-  lua_pushinteger(L, (lua_Integer)first);
-  lua_pushinteger(L, (lua_Integer)line);
-  return 3;
+  return SCL_LUA_GIVE_SIZES(L, count, first, line);
 }
 
 /* core.texts_lengths(texts) -> the bytes of each, n x 1 */
@@ -367,9 +360,7 @@ static int empty_rows(lua_State *L) {
   size_t empty = 0, first = 0;
   for (size_t i = 0; i < rows->rows; i++)
     if (rows->starts[i + 1] == rows->starts[i] && empty++ == 0) first = i + 1;
-  lua_pushinteger(L, (lua_Integer)empty);
-  lua_pushinteger(L, (lua_Integer)first);
-  return 2;
+  return SCL_LUA_GIVE_SIZES(L, empty, first);
 }
 
 /* core.text_columns(encoder) -> the number of columns, and the terms of its vocabulary or nil */

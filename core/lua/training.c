@@ -122,11 +122,7 @@ static int training_new(lua_State *L) {
   for (int place = 1; place <= 3; place += 2) /* the flow borrows source and map */
     if (!lua_isnil(L, place)) scl_lua_tie(L, made, place);
   /* the list of stages was copied: each stage is kept by itself */
-  for (size_t i = 0; i < t->flow.n_stages; i++) {
-    lua_rawgeti(L, 2, (lua_Integer)i + 1);
-    scl_lua_tie(L, made, -1);
-    lua_pop(L, 1);
-  }
+  scl_lua_tie_list(L, made, 2, t->flow.n_stages);
   lua_pushvalue(L, made);
   return 1;
 }

@@ -47,7 +47,7 @@ static scl_status look_at_column(const struct ArrowSchema *schema, size_t first,
   out->text = text_format(schema->dictionary != NULL ? schema->dictionary : schema);
   if (schema->dictionary != NULL && (out->text == NULL || (out->type = type_of(schema)) == NULL ||
                                      out->type->is_float || out->type->size == 0))
-    return refuse(out, "has categories that are no texts", schema->dictionary->format, error);
+    return refuse(out, "has categories that are not texts", schema->dictionary->format, error);
   if (out->text != NULL) return SCL_STATUS_OK;
   if (schema->format != NULL && strncmp(schema->format, "+w:", 3) == 0 && schema->n_children == 1) {
     char *end;
@@ -192,7 +192,7 @@ static bool is_null(const struct ArrowArray *a, int64_t k) {
   return a->null_count != 0 && a->buffers[0] != NULL && !bit(a->buffers[0], a->offset + k);
 }
 
-/* Text k of an array that is sound. False: its places are none, or it has no bytes. */
+/* Text k of a checked array. False: its offsets are not valid, or it has no bytes. */
 static bool text_at(const struct ArrowArray *a, const char *format, int64_t k, const char **text,
                     size_t *length) {
   k += a->offset;

@@ -55,8 +55,8 @@ typedef struct arrow_owned {
   char **names;
 } arrow_owned;
 
-/* Before the batches are read, where columns of the rows are wanted: which column of the stream each
- * is of. */
+/* Call it before the batches are read, if columns of the rows are wanted: finds the column of the
+ * stream that each of them comes from. */
 scl_status arrow_find_wanted(arrow_reading *r, scl_error *error);
 /* Afterwards: the columns of the rows, their numbers and their names. */
 scl_status arrow_lay_out(arrow_reading *r, arrow_owned *out, scl_error *error);

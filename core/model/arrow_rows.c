@@ -19,8 +19,8 @@ static scl_status make_places(arrow_column *c, size_t count, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Whether a column of the rows of that name comes from column c: *rest is its level, or *place its
- * place in a list. */
+/* Whether the column of the rows with that name comes from column c of the stream; then *rest is its
+ * level, or *place its place in a list. */
 static bool is_of(const arrow_column *c, const char *name, const char **rest, size_t *place) {
   const size_t length = strlen(c->name);
   *place = 0;

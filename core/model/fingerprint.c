@@ -46,14 +46,14 @@ void scl_digest_texts(scl_digest *digest, const scl_texts *texts, size_t most) {
   }
 }
 
-/* One to one in h, and in the bits of the number: a number that differs alone is always seen. */
+/* One to one in h, and in the bits of the number: a single number that differs is always seen. */
 static uint64_t add_bits(uint64_t h, uint64_t bits) {
   h = (h ^ bits) * 0x9e3779b97f4a7c15u;
   return h << 29 | h >> 35;
 }
 
-/* Four chains of multiplications, which a processor overlaps: a sum of all rows of a fit in several
- * processes is made by each of them. */
+/* Four independent chains of multiplications, which the processor overlaps: in a fit by several
+ * processes each of them sums all rows. */
 static uint64_t add_row(uint64_t sum, const double *numbers, size_t count) {
   enum { CHAINS = 4 };
   uint64_t h[CHAINS] = {sum, 0, 0, 0}, bits[CHAINS];

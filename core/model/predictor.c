@@ -156,7 +156,7 @@ int scl_predictor_has_deviations(const scl_predictor *p) {
          !p->parts.multilabel && !p->parts.form.log;
 }
 
-/* Whether rows that judge are kept, and new rows say their groups. */
+/* Whether the model keeps calibration rows, and new rows say their groups. */
 static bool judges(const scl_predictor *p) {
   return p != NULL && p->sure.method != SCL_JUDGES_NONE &&
          (p->sure.groups.storage == NULL || p->sure.n_columns > 0);

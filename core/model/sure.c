@@ -284,7 +284,7 @@ static double centre_of(const bounding *b, size_t i, size_t j, size_t k) {
   return said - moved * scl_matrix_get(&s->scores, k, j);
 }
 
-/* *out = the place, among the scores of n rows in ascending order, of the least that `level` needs. */
+/* *out = the rank, among the ascending scores of n rows, of the smallest one that reaches `level`. */
 static scl_status find_rank(double level, size_t n, bool grouped, size_t *out, scl_error *error) {
   *out = (size_t)fmax(1, ceil(level * (double)(n + 1) - 1e-9));
   if (*out <= n) return SCL_STATUS_OK;
@@ -416,8 +416,8 @@ static scl_status strangeness_kept(const scl_sure *s, const scl_fitted *f, scl_s
   return status;
 }
 
-/* Row i of *out: class k is in the set where fewer than the rank of the scores of the rows that judge
- * are less than its own. */
+/* Row i of *out: class k is in the label set if fewer calibration scores than the rank are smaller
+ * than its own score. */
 static scl_status add_set(const scl_sure *s, const scl_matrix *strange, const double *group,
                           double level, size_t i, scl_matrix *out, scl_error *error) {
   size_t n = 0, rank;

@@ -352,7 +352,7 @@ scl_status scl_source_skip(scl_source *source, size_t rows, size_t *passed, scl_
   if (status == SCL_STATUS_OK)
     source->done = *passed;
   else
-    scl_source_rewind(source); /* it may be on its way there */
+    scl_source_rewind(source); /* a seek that failed may have moved it */
   return status;
 }
 

@@ -57,7 +57,7 @@ static size_t count_kept(const scl_sums *sums) { return 2 * (sums->groups + 1); 
 
 scl_kept_total *scl_sums_kept_total(scl_sums *sums, long without, bool centred) {
   static const double MOST_BYTES = 4e6;
-  /* tiles of several processes are no matrix */
+  /* tiles that processes share are not a whole matrix */
   if (sums->shared || scl_symmetric_bytes((double)sums->features) > MOST_BYTES) return NULL;
   if (sums->kept == NULL) sums->kept = scl_allocate_zero(count_kept(sums) * sizeof *sums->kept);
   return sums->kept == NULL ? NULL : &sums->kept[2 * (size_t)(without + 1) + centred];

@@ -37,7 +37,7 @@ typedef struct accumulating {
 static scl_status resume(accumulating *a, scl_error *error) {
   scl_summing *s = &a->summing;
   size_t rows = 0;
-  /* The checkpoint of a walk over all rows, by a way that has no rows waiting between blocks. */
+  /* Only a walk over all rows has a checkpoint, by a way that keeps no rows back between blocks. */
   a->checkpoint = s->way->whole && s->way->flush == NULL && s->flow->begin == 0 && s->flow->end == 0
                       ? s->flow->checkpoint
                       : NULL;

@@ -27,7 +27,7 @@ static const scl_option options[] = {
     SCL_NUMBER(leverage, lambda, "1e-3", "regularisation in the leverages, as that of the solver",
                SCL_POSITIVE)};
 
-/* What is computed of the candidates, all of one piece of memory. They are drawn by their numbers,
+/* What is computed of the candidates, in one block of memory. They are drawn by their numbers,
  * CHUNK at a time, so that memory does not grow with M times rows or columns. */
 typedef struct weighing {
   const leverage *self;

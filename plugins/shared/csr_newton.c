@@ -322,8 +322,8 @@ static scl_status newton_move(csr_newton *n, bool *moved, scl_error *error) {
   return csr_newton_look(n, false, error);
 }
 
-/* The residual of a step: less as the iteration comes nearer. From where a path leads, one step
- * that is exact enough for the goal is less work than two. */
+/* The residual of a step: the smaller, the nearer the iteration is. From an extrapolated start, one
+ * step that is exact enough for the goal is less work than two. */
 static double newton_share(const csr_newton *n, double first, double goal) {
   const double norm = n->norm;
   if (n->quadratic) return fmin(0.25, goal / norm / 2);

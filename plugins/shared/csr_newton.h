@@ -17,7 +17,7 @@ struct csr_newton {
   const risk *risk;
   bool joint;           /* the columns are those of one loss, the logistic one of several classes */
   bool quadratic;       /* one step is enough */
-  bool near;            /* n->x is where the path leads, and n->diagonal that of the last lambda */
+  bool near;            /* n->x is extrapolated, and n->diagonal is that of the last lambda */
   bool follows;         /* bends change little: those of the first step precondition all */
   csr_newton_bend bend; /* NULL: those of the loss that the risk's choice says */
   const void *context;

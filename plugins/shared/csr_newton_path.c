@@ -61,8 +61,8 @@ static double path_gap(const csr_newton *n, bool relative) {
   return relative ? worst : sum;
 }
 
-/* Where the gap counts, the norm of the gradient that would do for it, and a margin: the objective
- * at the solution is less than here, where a path led nearly the same. */
+/* A solver that stops by the gap: the norm of the gradient that is small enough for it. The margin is
+ * for the objective at the solution, which is smaller than here (along a path, hardly). */
 static double path_goal(const csr_newton *n, const csr_newton_task *task) {
   const double norm =
       sqrt(2 * n->risk->lambda * task->tolerance * n->value / (double)n->risk->columns);
@@ -124,7 +124,7 @@ static scl_status path_history_open(path_history *h, const risk *r, scl_error *e
   return SCL_STATUS_OK;
 }
 
-/* Takes n->x in, in place of the oldest. */
+/* Stores n->x in place of the oldest solution. */
 static void path_keep(path_history *h, const csr_newton *n) {
   const size_t last = PATH_KEPT - 1;
   double *x = h->x[last], *scores = h->scores[last];
@@ -150,8 +150,8 @@ static void path_mix(const path_history *h, double *const *from, const double *s
   }
 }
 
-/* From the last solution to where the last ones lead, a polynomial in ln lambda, if the objective
- * is less there. Scores are linear in x, so that the only pass is the one for the gradient. */
+/* Extrapolates the last solutions by a polynomial in ln lambda, and moves there if the objective is
+ * smaller. Scores are linear in x, so that the only pass is the one for the gradient. */
 static scl_status path_predict(csr_newton *n, const path_history *h, scl_error *error) {
   const risk *r = n->risk;
   const double at = log(r->lambda), value = n->value;

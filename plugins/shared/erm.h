@@ -141,7 +141,7 @@ scl_status erm_sparse_columns(erm_machine *m, double tolerance, scl_error *error
 typedef scl_status (*erm_method)(erm_machine *m, double tolerance, scl_error *error);
 scl_status erm_multipliers(erm_machine *m, erm_method method, scl_error *error);
 
-/* Any loss, with kinks or not, to a residual that they set themselves. */
+/* For any loss, with kinks or without. These methods set the residual themselves. */
 scl_status erm_dual(erm_machine *m, double tolerance, scl_error *error);
 /* The sizes and places of the rows, in one pass; erm_dual does it where that was not done. */
 scl_status erm_dual_open(erm_machine *m, scl_error *error);

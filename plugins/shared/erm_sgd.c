@@ -11,7 +11,7 @@
 #include "shared/erm.h"
 #include "shared/state.h"
 
-static const double LEAST_SIZE = 1e-200; /* ||phi||^2, of which first steps are finite */
+static const double LEAST_SIZE = 1e-200; /* the least ||phi||^2 for which first steps are finite */
 
 typedef struct sgd_run {
   erm_machine *m;
@@ -41,7 +41,7 @@ static void sgd_scores(const erm_machine *m, const scl_rows *rows, size_t i, dou
       out[j] += phi[k] * m->x[k * c + j];
 }
 
-/* One row: near = the scores behind the step, and what it adds to the coefficients. A row without
+/* One row: near = the scores after the step, and what it adds to the coefficients. A row without
  * weight, or of zeros, adds nothing; the penalty counts for it as for the others. */
 static scl_status sgd_step(sgd_run *run, const scl_rows *rows, size_t i, scl_error *error) {
   erm_machine *m = run->m;

@@ -144,7 +144,7 @@ local function check_memory(t, first, second)
   end
 end
 
--- Of kinds without a job, small runs on other numbers in the place of two calls.
+-- For kinds without a job: small runs on other numbers take the place of the two calls.
 local function runs_of(t)
   local component = t.subject:variants()[1].component
   return { {}, function() t.subject.use(component, t.seed, 300) end }, { {}, function()

@@ -149,8 +149,8 @@ local function some_of(count, most)
   return list
 end
 
--- Calls of the host that are tried: of a run with the options that are not given, and of each other
--- variant, most of whose calls are the same.
+-- How many of the host's calls are made to fail: in a run with default options, and in one of each
+-- other variant, whose calls are mostly the same.
 local CALLS <const>, CALLS_OF_VARIANTS <const> = 40, 12
 
 -- f(n, run) for some of the calls of the host that a run of each variant makes; false where none

@@ -108,9 +108,9 @@ local function slope_of(t, sampler, phi, X, exact, first, last)
   return (n * sxy - sx * sy) / (n * sxx - sx * sx)
 end
 
--- The error of independent features falls like T^(-1/2); what depends on each other falls faster,
--- or stops at what is shared. Of 30 draws the slope has a standard error of up to .04, where one
--- direction dominates: what looks wrong is looked at again by 150 others.
+-- The error of independent features falls like T^(-1/2). The error of dependent ones falls faster,
+-- or stops at what they share. With 30 draws the slope has a standard error of up to .04 where one
+-- direction dominates, so that a suspicious slope is estimated again from 150 other draws.
 local function run_rate(t)
   local sampler = t.subject:variants()[1].component
   if not (subject.is_independent(sampler) and subject.takes_any_T(sampler)) then

@@ -203,7 +203,7 @@ scl_status csv_settle_missing(csv_schema *schema, const csv_lines *l, bool all, 
   if (means == SCL_MISSING_ROW) {
     const size_t rows = x->rows;
     drop_from_files(schema, l, file_rows, x, y);
-    if (file_rows != NULL) schema->dropped += rows - x->rows; /* while it is opened */
+    if (file_rows != NULL) schema->dropped += rows - x->rows; /* counted once, at opening */
     first_rows = file_rows == NULL ? x->rows : file_rows[0];
   }
   if (all && schema->options->like == NULL && means != SCL_MISSING_ERROR)

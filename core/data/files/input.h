@@ -32,8 +32,8 @@ scl_status scl_input_admit(const scl_input *input, double bytes, scl_error *erro
 scl_status scl_input_seek(scl_input *input, size_t offset, size_t row, scl_error *error);
 /* After the first read: whether a seek takes no longer for a place behind. */
 bool scl_input_seeks(const scl_input *input);
-/* Before the first read, where the caller takes packed numbers (data/packed.h): whether some may
- * come. They never do from files. */
+/* Call it before the first read if the caller takes packed numbers (data/packed.h). Returns whether
+ * there may be some; a file never has them. */
 bool scl_input_pack(scl_input *input);
 /* input may be NULL. */
 void scl_input_close(scl_input *input);

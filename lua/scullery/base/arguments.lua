@@ -21,7 +21,7 @@ local readers = {
 }
 local takes = { integer = "a whole number", float = "a number", string = "a text" }
 
---- arguments.rule: of an option `args` that takes what sc.arguments returned.
+--- arguments.rule: the rule of an option `args`, which takes the result of sc.arguments.
 arguments.rule = { takes = "what sc.arguments returned", test = function(v)
   return type(v) == "table" and not getmetatable(v)
     and (v.quick == nil or type(v.quick) == "boolean") and (v.out == nil or type(v.out) == "string")

@@ -80,8 +80,8 @@ local function take_derived(o)
 end
 
 --- csv.read(path, given, brief, file): sc.data.csv, also for sets of the catalogue. brief: do not
---- report guessed settings; the catalogue specifies them. file: that of which `path` is what a
---- reader's rows are called.
+--- report guessed settings; the catalogue specifies them. file: the file of a reader's rows,
+--- whose name `path` then is.
 function csv.read(path, given, brief, file)
   files.check_paths(path)
   if given ~= nil and type(given) ~= "table" then

@@ -124,7 +124,7 @@ function read.open(path, columns)
   return announced, file
 end
 
--- csv.read of a file's rows, whose sentences are about the options of sc.data.read here.
+-- csv.read of a file's rows. Sentences about options name those of sc.data.read.
 local function read_csv(rows, given, declared, file)
   local ok, result = pcall(csv.read, rows, given, nil, file)
   if ok then return result end

@@ -26,7 +26,7 @@ local function refuse_other_data(run, record, own)
     data_text(run.about.data)), 0)
 end
 
--- What the digest of a run is of.
+-- The functions that the digest of a run covers, for sentences.
 local function functions_of(run) return run.prepare and "'run' or 'prepare'" or "'run'" end
 
 -- Records of versions without the digest of their function have no field `run`.
@@ -40,7 +40,8 @@ local function refuse_other_function(run, record)
 end
 
 --- changes.refuse(run): raises an error if a result is of other data or of another function than
---- the run's, now or when another run adds it. The digest by an earlier rule becomes that of today.
+--- the run's, now or when another run adds it. A digest by an earlier rule becomes
+--- one by today's.
 function changes.refuse(run)
   local own = run.about.data and core.json_encode(run.about.data)
   run.store:watch(function(record)

@@ -83,7 +83,7 @@ local function is_scalar(value)
   return kind == "number" or kind == "string" or kind == "boolean"
 end
 
--- Adds f and what it captures to `parts`. seen: functions that are there, and their places;
+-- Adds f and what it captures to `parts`. seen: the functions that `parts` has, with their places;
 -- seen.placed: see add_function.
 local function add(parts, f, seen)
   if seen[f] then

@@ -117,7 +117,7 @@ function seeds.mean(rows, read, names)
   end
   local n = #numbers
   if n == 0 then return nil end
-  -- Rounding would give equal numbers a mean beside them, and an error above 0.
+  -- By rounding the mean of equal numbers could be another number, with an error above 0.
   local mean, variance = alike and numbers[1] or sum / n, nil
   if n > 1 then
     local list = crossed(cells, names)

@@ -186,8 +186,8 @@ local function stop(list)
   end
 end
 
--- The number of unclaimed cells, counted up to `most`, those of a group as one, as one worker runs
--- them; and the number of unfinished cells.
+-- The number of unclaimed cells, counted up to `most` (a group counts as one, because one worker
+-- runs all of it), and the number of unfinished cells.
 local function count_open(run, most)
   local free, left = 0, 0
   for _, i in ipairs(run.order) do

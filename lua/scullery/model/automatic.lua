@@ -108,7 +108,7 @@ local function best_value(p, open, first, judged, o)
   end
   local tried, parts, gaps = {}, {}, {}
   for k, value in ipairs(o.values) do gaps[k] = math.abs(math.log(value / first)) end
-  -- Losses of fits to a tolerance are off by as much: the walk to larger values crosses plateaus.
+  -- Losses of fits to a tolerance are off by about that: such a difference does not end the walk.
   local from, so_far = candidates.least_of(gaps), math.huge
   local noise = component.role_value(p.solver, "tolerance") or 0
   walk(#o.values, from, function(k)
@@ -144,10 +144,10 @@ local function alike(one, other)
   return mean <= error
 end
 
--- As best_value for one width of a solver of a path, by the first fold alone; the others judge the
--- value that it finds and one ten times as large, as the first may have no row far from all others.
--- nil if the first fold finds the width worse beyond chance than `best`, a judgement by all. To
--- compare widths that is enough; the choice of the regularisation follows.
+-- As best_value, for one width and a solver of a path, with fewer fits: the first fold finds the
+-- regularisation; the others judge it and ten times it, because the first may have no row far from
+-- all others. nil if the width is worse beyond chance on the first fold than `best`, a judgement by
+-- all folds. This is enough to compare widths; the regularisation is chosen afterwards.
 local function best_by_turns(p, first, judged, o, best)
   local value, seen, _, tried = trials.walk(p, first, function(values)
     return judged(values, 1, 1)

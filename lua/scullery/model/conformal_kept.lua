@@ -294,8 +294,8 @@ function kept.split(_, f, ds, title)
   return judged(f, ds, f:scores(dataset.source_of_rows(ds)), title)
 end
 
--- Raises an error for rows on which a pipeline cannot learn what a method needs. judge: whether
--- the model has learnt, and these rows only judge it.
+-- Raises an error if a pipeline cannot learn from these rows what the method needs. judge: true if
+-- the model is fitted, and the rows only calibrate it.
 local function check(p, ds, o, title, judge)
   local method = o.method
   if not p.solver then error(title .. ": this pipeline has no solver", 0) end

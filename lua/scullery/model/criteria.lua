@@ -102,8 +102,8 @@ local function listed(solver, name, value)
   return takes and { value } or nil
 end
 
--- Where an option of the metric that was not given takes a list in the solver, which makes a value
--- of each target for each number in it: the criteria with each of these numbers. nil otherwise.
+-- If the metric has an option that was not given, and the solver has a list for it (as tau), with
+-- an output for each number: the list of criteria, one for each number. nil otherwise.
 local function by_outputs(self, solver)
   if not (self.component and solver) then return nil end
   local own = core.settings(component.instance(self.component))
@@ -132,7 +132,7 @@ local function mean_by_output(list, said, truth)
   return sum / #list
 end
 
--- What scikit-learn calls metrics that have another name here, without the "neg_" of losses.
+-- scikit-learn's names of metrics that have another name here, without the "neg_" of losses.
 local familiar = { average_precision = "pr_auc", roc_auc = "auc", mean_squared_error = "mse",
   root_mean_squared_error = "rmse", mean_absolute_error = "mae", brier_score = "brier",
   matthews_corrcoef = "mcc", top_k_accuracy = "top_k" }

@@ -274,12 +274,12 @@ local function has_half(p)
     and not feature_maps.learns(p.features, {}) and not recipe.learns_from_targets(p)
 end
 
---- trials.train(all, p, made, handle, whole): what a fit to all rows has ready, { prepared,
---- training, whole }. Row stages that learn from the targets are fitted without the rows that
---- judge: a fit to all rows makes its own. made: fitted row stages, or nil; handle: the engine's
---- checkpoint, or nil. whole: the rows that judge are not summed apart, where trials.half can do
---- without; the sums of blocks are then those of a fit with a given regularisation, to the bit,
---- and serve one problem.
+--- trials.train(all, p, made, handle, whole): a training on all rows that a later fit can use, {
+--- prepared, training, whole }. Row stages that learn from the targets are fitted without the rows
+--- that judge; a fit to all rows fits its own. made: fitted row stages, or nil; handle: the
+--- engine's checkpoint, or nil. whole: the rows that judge are not summed by themselves where
+--- trials.half needs no such sums; sums of blocks are then, to the bit, those of a fit with a given
+--- regularisation, and serve one problem.
 function trials.train(all, p, made, handle, whole)
   local apart = not made and recipe.learns_from_targets(p) and weights_apart(all, p) or nil
   local prepared = recipe.prepare(p, all.source, apart, nil, made)
@@ -292,7 +292,7 @@ function trials.train(all, p, made, handle, whole)
     training = core.training(all.source, prepared.stages, prepared.map, given) }
 end
 
--- The sums of `few` without the rows that judge, which are summed by themselves: as `few`.
+-- As `few`, with sums that leave out the rows that judge, which are summed by themselves.
 local function without_judges(all, p, few, constant)
   local made, held = few.prepared, all.held
   local given, total = recipe.training_options(p, held), core.sums_take(few.training, constant)

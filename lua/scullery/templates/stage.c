@@ -53,7 +53,7 @@ static scl_status apply(const void *self, const scl_stage_state *state, const sc
   return SCL_STATUS_OK;
 }
 
-/* Cut numbers have the factor that numbers have: it may follow features. */
+/* A factor of the rows is one of the cut rows, so that the stage may follow features. */
 const scl_plugin scullery_plugin = {
     .name = "my_plugin",
     .summary = "each column cut to its mean +- reach standard deviations",

@@ -59,7 +59,7 @@ scl_status apply(const void *, const scl_stage_state *state, const scl_const_blo
 
 } // namespace
 
-// Cut numbers have the factor that numbers have: it may follow features.
+// A factor of the rows is one of the cut rows, so that the stage may follow features.
 const scl_plugin scullery_plugin = scullery::plugin(
     SCL_KIND_STAGE,
     scl_stage{.flags = SCL_STAGE_HOMOGENEOUS | SCL_STAGE_BY_COLUMN,

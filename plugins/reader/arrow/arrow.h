@@ -122,7 +122,7 @@ typedef struct arrow_reading {
   arrow_array array;
   arrow_dictionary dictionary;
   size_t loaded;         /* messages up to here were asked for dictionaries */
-  bool all_dictionaries; /* those behind a batch too */
+  bool all_dictionaries; /* also those after a batch */
   scl_room missing, integers, numbers, texts, codes;
   scl_column_cells cells;
 } arrow_reading;

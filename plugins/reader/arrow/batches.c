@@ -279,7 +279,7 @@ static bool is_dictionary_of(const arrow_reading *r, const arrow_message *m) {
   return m->kind == ARROW_DICTIONARY && m->dictionary == r->contents->columns[r->column].dictionary;
 }
 
-/* Whether a batch may use dictionaries behind it: in a file, where none takes another's place. */
+/* Whether a batch may use dictionaries that come after it: in a file, where none is replaced. */
 static bool dictionaries_go_anywhere(const arrow_reading *r) {
   size_t whole = 0;
   for (size_t i = 0; i < r->contents->n_messages; i++) {
@@ -289,7 +289,7 @@ static bool dictionaries_go_anywhere(const arrow_reading *r) {
   return r->contents->has_footer && whole <= 1;
 }
 
-/* Dictionaries before the batch, or all: each stands until the next one of its number. */
+/* The dictionaries before the batch, or all of them: each holds until the next with its number. */
 static scl_status load_dictionary(arrow_reading *r, size_t message, scl_error *error) {
   if (r->loaded == 0) r->all_dictionaries = dictionaries_go_anywhere(r);
   const size_t end = r->all_dictionaries ? r->contents->n_messages : message;

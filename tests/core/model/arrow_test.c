@@ -287,7 +287,7 @@ static void refusals(void) {
   refuses(&s, "column 'x' of the Arrow stream is of another type (format \"z\")");
   s = plain;
   s.words[0] = "g";
-  refuses(&s, "column 'x' of the Arrow stream has categories that are no texts");
+  refuses(&s, "column 'x' of the Arrow stream has categories that are not texts");
   s = plain;
   s.formats[0] = "u";
   put(&s, 0, 0, 2, 0, NULL, values); /* two buffers */

@@ -229,7 +229,7 @@ function Writer:sorted(f, ranks)
   self:add("    for (i = 0; i < %d; i++) values[k + i] = sorted[rank[i]];\n  }\n", q)
 end
 
--- Of several labels 1 for those that the row has.
+-- Multi-label targets: 1 for the labels that the row has, else 0.
 function Writer:labels(f)
   local count = #f.classes
   self:names("class", f.classes, "Label j")

@@ -148,7 +148,7 @@ local function values(g, f, scores)
   g:output("values", value, "float64", { "rows", f.weights:cols() })
 end
 
--- Of several labels 1 for those that the row has.
+-- Multi-label targets: 1 for the labels that the row has, else 0.
 local function several(g, f, scores)
   local half = g:binary("+", g:binary("*", scores, 0.5), 0.5)
   g:output("labels", g:node("Cast", { g:node("Greater", { half, 0.5 }) }, { to = 7 }), "int64",
