@@ -17,7 +17,7 @@ function Pipeline:importance(data, given)
   if given == nil and type(data) == "table" and not dataset.is(data) then
     data, given = nil, data
   end
-  return guarded("pipeline:importance", require("scullery.model.explaining").importance, self, data,
+  return guarded("pipeline:importance", require("scullery.model.importance").of, self, data,
     given)
 end
 
@@ -31,7 +31,7 @@ end
 --- It prints as a table; :plot() draws it, and :plot():data("d.csv") saves the numbers.
 function Pipeline:dependence(data, column, given)
   need(self, "pipeline:dependence", true)
-  return guarded("pipeline:dependence", require("scullery.model.explaining").dependence, self, data,
+  return guarded("pipeline:dependence", require("scullery.model.dependence").of, self, data,
     column, given)
 end
 

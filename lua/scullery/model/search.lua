@@ -7,16 +7,17 @@ local automatic = require "scullery.model.automatic"
 local checkpoint = require "scullery.model.checkpoint"
 local choose = require "scullery.compose.choose"
 local core = require "scullery.core"
+local bayes = require "scullery.model.bayes"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local folding = require "scullery.data.folds"
+local halving = require "scullery.model.halving"
 local judging = require "scullery.model.judging"
 local multilabel = require "scullery.model.multilabel"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
 local recipe = require "scullery.model.recipe"
 local progress = require "scullery.base.progress"
-local search_methods = require "scullery.model.search_methods"
 local search_runs = require "scullery.model.search_runs"
 local search_table = require "scullery.model.search_table"
 local warn = require "scullery.base.warn"
@@ -25,6 +26,9 @@ local fitting = require "scullery.model.fitting"
 local target_form = require "scullery.model.target_form"
 
 local search = { table_class = search_table.class }
+
+-- How a search goes through its combinations.
+local methods = { grid = search_runs.run_all, halving = halving.run, bayes = bayes.run }
 
 local estimates = { loo = true, gcv = true } -- estimates that some solvers compute
 
@@ -405,7 +409,7 @@ local function run_whole(self, data, o, refuse)
   local column = o.each and column_of_each(self, cells, o.each)
   cells.seed = folds and o.seed or nil
   if stored then stored.prefix = "" end
-  local ok, kept = pcall(search_methods[o.method], { ds = learnt, source = source, folds = folds,
+  local ok, kept = pcall(methods[o.method], { ds = learnt, source = source, folds = folds,
     o = o, criterion = criterion, stored = stored }, runs, cells)
   if not ok then stop(kept, cells, planned) end
   dataset.check_seen(coded)

@@ -2,12 +2,13 @@
 --- individual conditional expectations.
 local explaining = {}
 
+local dependence = require "scullery.model.dependence"
 local fail = require "scullery.base.fail"
 local figures = require "scullery.pictures.figures"
+local importance = require "scullery.model.importance"
 local options = require "scullery.base.options"
 local plot = require "scullery.plot"
 local text = require "scullery.base.text"
-local values = require "scullery.model.explaining"
 
 local MOST_BARS, MOST_COLUMNS, CURVES = 15, 9, 25
 -- Pixels; columns of short and of the longest names; pixels for a column more.
@@ -90,7 +91,7 @@ local function most_important(p, data, o)
     ds = ds:sample{ rows = RANKING_ROWS, seed = o.seed or 0 }
   end
   local names = {}
-  for i, one in ipairs(values.importance(p, ds, { repeats = RANKING_REPEATS, seed = o.seed })) do
+  for i, one in ipairs(importance.of(p, ds, { repeats = RANKING_REPEATS, seed = o.seed })) do
     if i <= BY_DEFAULT then names[i] = one.name end
   end
   return names
@@ -107,7 +108,7 @@ local function dependences(about)
   end
   local list = {}
   for i, name in ipairs(names) do
-    list[i] = explaining.dependence(values.dependence(p, about.data or p.data, name, {
+    list[i] = explaining.dependence(dependence.of(p, about.data or p.data, name, {
       points = o.points, rows = o.rows, seed = o.seed, class = o.class,
       curves = o.curves or CURVES }))
   end
@@ -120,7 +121,7 @@ function explaining.figures_of(kind)
   if kind == "dependence" then return dependences end
   return function(about)
     local o = about.options
-    return { explaining.importance(values.importance(about.pipeline, about.data,
+    return { explaining.importance(importance.of(about.pipeline, about.data,
       { repeats = o.repeats, seed = o.seed, metric = o.metric })) }
   end
 end

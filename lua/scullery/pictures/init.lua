@@ -1,13 +1,14 @@
 --- Adds the method plot to pipelines, search tables and other results.
 local drift = require "scullery.model.drift"
-local explaining = require "scullery.model.explaining"
+local dependence = require "scullery.model.dependence"
+local importance = require "scullery.model.importance"
 local kernel_error = require "scullery.compose.kernel_error"
 local objects = require "scullery.base.objects"
 local recipe = require "scullery.model.recipe"
 local search_table = require "scullery.model.search_table"
 
 local KernelError, Pipeline, Table = kernel_error.class, recipe.class, search_table.class
-local Importance, Dependence = explaining.importance_class, explaining.dependence_class
+local Importance, Dependence = importance.class, dependence.class
 local Drift = drift.class
 
 --- p:plot([what][, data][, { title =, width =, height =, ... }]): a figure of the fitted pipeline

@@ -1,22 +1,17 @@
---- How a search goes through its combinations: the whole grid, successive halving, or Bayesian
---- optimisation of the score.
-local choose = require "scullery.compose.choose"
+--- Successive halving, the way of p:search through its combinations that method = "halving" names:
+--- all of them on few rows, the better ones on more.
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local features = require "scullery.compose.features"
 local folding = require "scullery.data.folds"
-local optimize = require "scullery.model.optimize"
 local options = require "scullery.base.options"
 local recipe = require "scullery.model.recipe"
 local search_runs = require "scullery.model.search_runs"
 local search_table = require "scullery.model.search_table"
 local trials = require "scullery.model.trials"
 
--- Each function takes what search_runs.run_all takes, and returns what it returns.
-local search_methods = { grid = search_runs.run_all }
-
--- ------------ successive halving
+local halving = {}
 
 -- The rounds before the last one (Jamieson and Talwalkar 2016): the shares of the rows and of the
 -- parameters, which grow as the square root of the rows (Rudi and Rosasco 2017), and the share of
@@ -135,9 +130,9 @@ local function check_rows(work)
   end
 end
 
---- search_methods.halving(work, runs, cells): all cells are judged on few rows with few parameters,
---- the better ones on more, and the best 15 % with all.
-function search_methods.halving(work, runs, cells)
+--- halving.run(work, runs, cells): all cells are judged on few rows with few parameters, the better
+--- ones on more, and the best 15 % with all. It takes and returns what search_runs.run_all does.
+function halving.run(work, runs, cells)
   check_rows(work)
   local total, said = 0, {}
   for _, run in ipairs(runs) do total = total + (run.path and #run.path.values or 1) end
@@ -149,77 +144,4 @@ function search_methods.halving(work, runs, cells)
   return search_runs.run_all(work, runs, cells)
 end
 
--- ------------ Bayesian optimisation
-
--- The side of the box for a searched option, and a function from a number of it to a value: ranges
--- without a count are sides, lists are sides of places in them, numbers in ascending order. No
--- side, for one value.
-local function side_of(one)
-  local range, values = one.choose, table.move(one.values, 1, #one.values, 1, {})
-  if choose.continuous(range) then
-    local low, high = math.min(range.low, range.high), math.max(range.low, range.high)
-    return low < high and { low, high, log = range.law == "log",
-      integer = math.type(low) == "integer" and math.type(high) == "integer" } or nil,
-      function(x) return x or low end
-  end
-  local numbers = true
-  for _, value in ipairs(values) do numbers = numbers and type(value) == "number" end
-  if numbers then table.sort(values) end
-  return #values > 1 and { 1, #values, integer = true } or nil,
-    function(k) return values[k or 1] end
-end
-
--- The number of values of the score, if none is given a fifth of the grid and at least ten; second:
--- whether the combinations are finitely many.
-local function rounds_of(searched, o)
-  local size, finite = 1, true
-  for _, one in ipairs(searched) do
-    size, finite = size * #one.values, finite and not choose.continuous(one.choose)
-  end
-  local count = o.draws or math.max(10, math.ceil(size / 5))
-  return finite and math.min(count, size) or count, finite
-end
-
---- search_methods.bayes(work, runs, cells): sc.optimize on the score; draws: its number of values.
-function search_methods.bayes(work, runs, cells)
-  local p, o, kept = runs[1].pipeline, work.o, {}
-  for _, run in ipairs(runs) do
-    if run.pipeline ~= p then
-      error("method = \"bayes\" chooses values of options, and a stage is sc.choose: method = \z
-        \"halving\" compares stages too", 0)
-    end
-  end
-  local searched, box, value_at, known = recipe.searched(p), {}, {}, {}
-  for _, one in ipairs(searched) do box[one.path], value_at[one.path] = side_of(one) end
-  local rounds, finite = rounds_of(searched, o)
-  local worst
-  local function score(x)
-    local choices, parts = {}, {}
-    for i, one in ipairs(searched) do
-      choices[one.path] = value_at[one.path](x[one.path])
-      parts[i] = tostring(choices[one.path])
-    end
-    local key = table.concat(parts, "\0")
-    -- of places in lists it may ask for one again, and its first points may be more than `rounds`
-    if known[key] or #cells >= rounds then return known[key] or worst end
-    search_runs.run_next(work, { pipeline = p, stages = runs[1].stages, choices = choices,
-      chosen = runs[1].chosen }, #cells + 1, cells, kept)
-    local mean = cells[#cells].mean
-    -- a fit that failed is as good as the worst one
-    if math.abs(mean) == math.huge then mean = worst or cells.larger and -1e9 or 1e9 end
-    if not worst or cells:better(worst, mean) then worst = mean end
-    known[key] = mean
-    return mean
-  end
-  if next(box) == nil then score{} else
-    optimize.run{ f = score, box = box, rounds = finite and 4 * rounds or rounds,
-      maximize = cells.larger, seed = math.abs(o.seed),
-      enough = function() return #cells >= rounds end,
-      -- of ranges: the mean of lists could choose one place again and again
-      settles = not finite and rounds - rounds // 4 or nil }
-  end
-  cells.how = ("Bayesian optimisation: %d values of the score"):format(#cells)
-  return kept
-end
-
-return search_methods
+return halving
