@@ -42,10 +42,8 @@ static scl_status multiply(const piece *p, scl_error *error) {
     scl_whole_adjoint(of->type, p->rows, d, v, of->stride, p->digits, p->count * p->k, p->sums);
     return SCL_STATUS_OK;
   }
-  for (size_t q = 0; q < p->count; q++)
-    SCL_TRY(scl_bits_adjoint(of->bits, of->first + p->first, p->rows, p->digits + q * p->plane, 1,
-                             p->sums + q * d, 1, error));
-  return SCL_STATUS_OK;
+  return scl_bits_adjoint_whole(of->bits, of->first + p->first, p->rows, p->digits, p->count,
+                                p->sums, error);
 }
 
 /* Add p->sums, and the sums of the digits themselves, to the totals. */
@@ -78,7 +76,7 @@ static scl_status add_piece(piece *p, const double *r, scl_error *error) {
   p->digits = scl_allocate_array(room + 1, sizeof *p->digits);
   if (p->digits == NULL) return scl_fail_memory(error, room * sizeof *p->digits, "digits of rows");
   p->sums = p->digits + p->count * numbers;
-  /* Of bits, one column at a time: the tables of a single column are the fastest. */
+  /* Of bits, one column at a time, whose digits are planes (scl_bits_adjoint_whole). */
   p->stride = p->of->bits != NULL ? 1 : p->count * p->k;
   p->plane = p->of->bits != NULL ? p->rows : p->k;
   scl_exact_cut(r, p->rows, p->k, p->low, p->width, p->count, p->digits, p->stride, p->plane);

@@ -2,7 +2,9 @@
 --- class, or the mean of the targets.
 ---
 --- Of many rows a few are predicted first: evenly spaced ones, or the first of a stream. Where
---- these do not show a model that is clearly better, all are (at most ALL, evenly spaced).
+--- these do not show a model that is clearly better, all are (at most ALL, evenly spaced). A model
+--- of training rows costs more: a glance at very few rows comes before, which a far better model
+--- passes.
 local core = require "scullery.core"
 local component = require "scullery.compose.component"
 local dataset = require "scullery.data.dataset"
@@ -15,6 +17,7 @@ local constant = {}
 local FEW, LEAST, ALL = 512, 32, 20000
 local PRODUCTS = 2 ^ 26 -- multiplications for a model of training rows, such as nearest neighbours
 local CLEARLY = 0.05 -- of the rows, or of the variance
+local GLANCE, FAR = 64, 0.3
 local BLOCK, NUMBERS = 1024, 2 ^ 24 -- rows of a stream that are read at once; numbers of those kept
 
 -- At most `most` rows, evenly spaced, of a data set in memory.
@@ -86,9 +89,9 @@ local function errors(ds, said, w)
 end
 
 -- What is said of the rows if the model is worse than the constant there; second: whether it is
--- clearly better. A regression is worse where both of its errors are: one that leaves out outliers
--- may have the larger squared error.
-local function judge(p, ds)
+-- better by more than `gap`. A regression is worse where both of its errors are: one that leaves
+-- out outliers may have the larger squared error.
+local function judge(p, ds, gap)
   local w = weights.of(ds, p.class_weights)
   if w and w:sum() <= 0 then return nil, true end
   local said = p.fitted:predict(dataset.source_of_rows(ds), "labels")
@@ -97,21 +100,21 @@ local function judge(p, ds)
     return right < largest - 1e-9 and ("the model is right on %.3g %% of %s that it learnt \z
       from, and always saying %s is on %.3g %%"):format(100 * right,
       w and "the weight of the rows" or "the rows", options.show(label), 100 * largest),
-      right > largest + CLEARLY
+      right > largest + gap
   end
   local square, absolute, of_mean, absolute_of_mean = errors(ds, said, w)
   return square > of_mean * (1 + 1e-9) and absolute > absolute_of_mean
     and ("on the rows that it learnt from, the mean squared error of the model is %.3g, and that \z
       of always saying the mean %.3g"):format(square, of_mean),
-    square < (1 - CLEARLY) * of_mean
+    square < (1 - gap) * of_mean
 end
 
 -- The sentence of constant.note: of the rows that few() returns, and where they do not show a model
 -- that is clearly better of those of all().
 local function said_of(p, few, all)
-  local said, better = judge(p, few())
+  local said, better = judge(p, few(), CLEARLY)
   if better or not all then return said or nil end
-  return judge(p, all()) or nil
+  return judge(p, all(), CLEARLY) or nil
 end
 
 --- constant.note(p, ds): a sentence if the fitted pipeline is worse than a constant on its training
@@ -133,6 +136,9 @@ function constant.note(p, ds)
   few, all = math.tointeger(few), math.tointeger(all)
   local more = n > few
   if ds.X then
+    if facts.makes_models and n > GLANCE and select(2, judge(p, spaced(ds, GLANCE), FAR)) then
+      return nil
+    end
     return said_of(p, function() return spaced(ds, few) end,
       more and function() return spaced(ds, all) end)
   end

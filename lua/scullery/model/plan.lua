@@ -246,12 +246,14 @@ local function touching(bytes)
   return reused / rates.of "reused" + (bytes - reused) / rates.of "fresh"
 end
 
---- plan.made(list, t, peak, seconds): the plan with these rows of its table, for sizes t.
+--- plan.made(list, t, peak, seconds): the plan with these rows of its table, for sizes t. With
+--- seconds, as users ask for it, released memory goes back to the system first; without, work
+--- follows at once, which takes this memory again.
 function plan.made(list, t, peak, seconds)
   if seconds then list[#list + 1] = row("new memory", 0, 0, touching(peak)) end
   collectgarbage()
   collectgarbage() -- the second round frees objects whose finalizers ran in the first
-  local left, now = core.memory_left(true)
+  local left, now = core.memory_left(seconds)
   local self = setmetatable({ rows = t.rows, features = t.features, left = left,
     bytes = now + peak, more = peak, flops = 0, seconds = seconds and 0 or nil,
     note = t.note ~= "" and t.note or nil }, Plan)
@@ -337,7 +339,9 @@ local function lacking(p, ds, groups, f, share)
   local left = bytes > SMALL and core.memory_left() or math.huge
   if bytes < left then return nil end
   local planned, made_plan = options.attempt(f)
-  if planned and share * made_plan.more > left then return made_plan, left end
+  if not planned or share * made_plan.more <= left then return nil end
+  left = core.memory_left(true)
+  if share * made_plan.more > left then return made_plan, left end
 end
 
 --- plan.refuse_if(what, p, ds, groups, f): raises an error if `what` ("the fit") needs more memory

@@ -105,6 +105,28 @@ static void test_adjoint(size_t columns, size_t start, size_t rows, size_t k) {
   scl_bits_release(&bits);
 }
 
+/* The same with columns of r one after the other. */
+static void test_adjoint_whole(size_t columns, size_t start, size_t rows, size_t k) {
+  scl_bits bits = some_bits(columns, start + rows + 30);
+  scl_error error = {0};
+  double *r = calloc(rows * k, sizeof *r), *out = calloc(columns * k + 1, sizeof *out);
+  if (r == NULL || out == NULL) abort();
+  for (size_t i = 0; i < rows * k; i++)
+    r[i] = (double)(chance() >> 44) - 512 * 1024;
+  must(scl_bits_adjoint_whole(&bits, start, rows, r, k, out, &error), &error);
+  for (size_t j = 0; j < columns; j++)
+    for (size_t q = 0; q < k; q++) {
+      double sum = 0;
+      for (size_t i = 0; i < rows; i++)
+        sum += scl_bits_get(&bits, start + i, j) ? r[q * rows + i] : 0;
+      expect(out[q * columns + j] == sum, "B'r by planes", out[q * columns + j], sum);
+    }
+  expect(out[columns * k] == 0, "the number behind", out[columns * k], 0);
+  free(r);
+  free(out);
+  scl_bits_release(&bits);
+}
+
 /* The same where columns of r take one or two values, and where the last takes three. */
 static void test_classes(size_t columns, size_t start, size_t rows, size_t k) {
   const size_t stride = k + 1;
@@ -302,6 +324,10 @@ int main(void) {
     test_classes(301, 130, 2200, 23);
     test_classes(1, 63, 1, 1);
     test_adjoint(20, 0, 2500, 1);
+    test_adjoint_whole(20, 0, 2500, 1);
+    test_adjoint_whole(300, 7, 70, 2);
+    test_adjoint_whole(301, 130, 2200, 3);
+    test_adjoint_whole(5, 64, 64, 4);
     test_adjoint(300, 7, 70, 1);
     test_adjoint(300, 130, 2200, 3);
     test_adjoint(5, 64, 64, 10);
