@@ -78,8 +78,7 @@ bool scl_matrix_equal(const scl_matrix *a, const scl_matrix *b) {
   return same;
 }
 
-/* ------------ reductions along a line of
- * numbers */
+/* ------------ reductions along a line of numbers */
 
 /* A sequence of numbers of a matrix. */
 typedef struct line {

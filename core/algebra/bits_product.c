@@ -7,8 +7,7 @@
 
 enum { EIGHT = SCL_BITS_COLUMNS, BYTE = 8, HALF = 4, STRIP_WORDS = 8 };
 
-/* ------------ eight words to 64 bytes: bit j of
- * byte i is bit i of word j */
+/* ------------ eight words to 64 bytes: bit j of byte i is bit i of word j */
 
 /* Exchange bit j of byte i with bit i of byte j (Warren, Hacker's Delight, 7-3). */
 static uint64_t transpose_bits(uint64_t x) {

@@ -69,8 +69,7 @@ void scl_trsm_right(size_t m, size_t n, const double *l, ptrdiff_t ldl, double *
                         (int)n, 1, l, leading_dimension(ldl), b, leading_dimension(ldb));
 }
 
-/* ------------ eigenvalues, in the background,
- * because LAPACK does not check for Ctrl-C */
+/* ------------ eigenvalues, in the background, because LAPACK does not check for Ctrl-C */
 
 typedef struct eigen {
   size_t n, count; /* count: eigenvectors */

@@ -13,8 +13,6 @@ __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 unsigned_wide;
 static const int64_t MASK = ((int64_t)1 << DIGIT) - 1, HALF = (int64_t)1 << (DIGIT - 1);
 
-static inline int larger(int a, int b) { return a > b ? a : b; }
-
 /* ------------ one number in two places */
 
 /* whole 2^shift = high 2^26 + low, 0 <= shift < 26, |whole| <= 2^53. */
@@ -56,8 +54,8 @@ static double round_places(int64_t *t, int count, int first) {
   /* |whole| >= 2^78; round to 53 bits, fewer for a subnormal number. */
   const int unit = (first + top + 1 - LEADING) * DIGIT - 1;
   const unsigned_wide size = (unsigned_wide)(whole < 0 ? -whole : whole);
-  const int bits = 128 - __builtin_clzll((uint64_t)(size >> 64)),
-            drop = larger(bits - FRACTION - 1, 1 - UNIT - unit);
+  const int bits = 128 - __builtin_clzll((uint64_t)(size >> 64)), beyond = bits - FRACTION - 1,
+            below_unit = 1 - UNIT - unit, drop = beyond > below_unit ? beyond : below_unit;
   if (drop > bits) return whole < 0 ? -0.0 : 0;
   const unsigned_wide half = (unsigned_wide)1 << (drop - 1), rest = size & (2 * half - 1);
   uint64_t number = (uint64_t)(size >> drop);

@@ -44,8 +44,7 @@ static void pairs_finish(const scl_pair_kernel *kernel, size_t dim, size_t count
   if (kernel->table->finish != NULL) kernel->table->finish(kernel->self, &row, numbers);
 }
 
-/* ------------ the number of one pair, term by
- * term */
+/* ------------ the number of one pair, term by term */
 
 /* scale^2 <u, v>, for rows whose products overflow: both are divided by their largest entries
  * first. */
@@ -247,18 +246,14 @@ static scl_status pair_products(const scl_pair_kernel *kernel, const scl_const_p
   return SCL_STATUS_OK;
 }
 
-static void fill_zeros(size_t rows, size_t cols, double *out, ptrdiff_t stride) {
-  for (size_t i = 0; i < rows; i++)
-    memset(out + (ptrdiff_t)i * stride, 0, cols * sizeof *out);
-}
-
 /* out = the number of each pair of dense rows that the kernel is a function of. */
 static scl_status numbers_of_rows(const scl_pair_kernel *kernel, const scl_const_parameters *u,
                                   const scl_const_parameters *v, double *out, ptrdiff_t stride,
                                   scl_error *error) {
   meeting left = {0}, right = {0};
   if (kernel->table->pair == SCL_PAIR_NONE || u->dim == 0) {
-    fill_zeros(u->count, v->count, out, stride);
+    for (size_t i = 0; i < u->count; i++)
+      memset(out + (ptrdiff_t)i * stride, 0, v->count * sizeof *out);
     return SCL_STATUS_OK;
   }
   SCL_TRY(rows_as_they_meet(kernel, u, &left, error));

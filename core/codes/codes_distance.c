@@ -19,8 +19,7 @@
 #define ALWAYS_INLINE static inline
 #endif
 
-/* ------------ counting: one row against groups
- * of eight, several ways */
+/* ------------ counting: one row against groups of eight, several ways */
 
 /* out[8 g + r] = the number of positions in which row r of group g differs from the query. */
 typedef void (*count_groups)(const uint64_t *groups, size_t count, const uint64_t *query,
@@ -178,8 +177,7 @@ const char *scl_codes_way_name(size_t way) { return ways[way].name; }
 
 void scl_codes_use_way(size_t way) { atomic_store(&chosen_way, way); }
 
-/* ------------ a tile: some queries against a
- * range of rows */
+/* ------------ a tile: some queries against a range of rows */
 
 /* Queries of a tile; rows that are counted at a time (PIECE), and rows of a task (SPAN). */
 enum { TILE = 16, PIECE_GROUPS = 128, PIECE = PIECE_GROUPS * SCL_CODES_LANES, SPAN = 16 * PIECE };

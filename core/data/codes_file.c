@@ -68,8 +68,7 @@ scl_status scl_codes_write(const scl_codes *codes, const char *path, scl_error *
   return status;
 }
 
-/* ------------ reading: nothing that the file
- * says is trusted */
+/* ------------ reading: nothing that the file says is trusted */
 
 /* Exactly `size` bytes; fewer in the file is an error. */
 static scl_status read_whole(scl_input *input, void *to, size_t size, const char *path,

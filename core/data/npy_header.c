@@ -35,8 +35,7 @@ scl_status npy_header_size(const char *path, const char *bytes, size_t length, s
   return SCL_STATUS_OK;
 }
 
-/* ------------ the dictionary: {'descr': '<f8',
- * 'fortran_order': False, 'shape': (3, 4), } */
+/* ------------ the dictionary: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), } */
 
 static void skip_blanks(const char **at) {
   while (**at == ' ' || **at == '\t' || **at == '\n')

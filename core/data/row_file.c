@@ -58,8 +58,7 @@ static scl_status put_field(scl_row_file *f, const char *text, size_t length, ch
   return SCL_STATUS_OK;
 }
 
-/* ------------ labels of .npy: four bytes a
- * character, all as wide as the widest */
+/* ------------ labels of .npy: four bytes a character, all as wide as the widest */
 
 /* Turn the labels into arrays of `width` characters, padded with 0, as NumPy stores texts. */
 static scl_status widen_labels(scl_row_file *f, scl_error *error) {

@@ -172,8 +172,7 @@ scl_status scl_problem_walk_part(const scl_problem *problem, scl_run_visit visit
   return walk_runs(problem, true, first, visit, context, error);
 }
 
-/* ------------ rows in the form that a solver
- * takes */
+/* ------------ rows in the form that a solver takes */
 
 /* Write `count` rows of the run from `at` on to show->room: dense, packed, in the problem's
  * dtype. */
@@ -244,8 +243,7 @@ scl_status scl_problem_walk(const scl_problem *problem, scl_visit visit, void *c
   return status;
 }
 
-/* ------------ targets alone: no features are
- * made */
+/* ------------ targets alone: no features are made */
 
 typedef struct responding {
   const solve_context *solve;

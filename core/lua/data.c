@@ -31,8 +31,7 @@
     scl_lua_check_titled(L, title, status, &error); \
   } while (0)
 
-/* ------------ results: a handle owns the
- * scl_table until it is unpacked */
+/* ------------ results: a handle owns the scl_table until it is unpacked */
 
 static void release_table(void *pointer) {
   scl_table_destroy(pointer);
@@ -90,7 +89,7 @@ static void push_table(lua_State *L, scl_table *table, bool nameless) {
     lua_setfield(L, -2, "classes");
   }
   scl_lua_set_text(L, "task", table->classification ? "classification" : "regression");
-  scl_lua_push_sizes(L, table->part_rows, table->parts);
+  scl_lua_push_sizes(L, table->part_rows, table->parts, 0);
   lua_setfield(L, -2, "parts");
   if (table->whole_values > 0) scl_lua_set_integer(L, "whole_values", table->whole_values);
   lua_pushstring(L, table->target); /* NULL: nil */

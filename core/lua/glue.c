@@ -191,20 +191,12 @@ void scl_lua_push_numbers(lua_State *L, const double *list, size_t count) {
   }
 }
 
-static void push_shifted(lua_State *L, const size_t *list, size_t count, size_t shift) {
+void scl_lua_push_sizes(lua_State *L, const size_t *list, size_t count, size_t first) {
   lua_createtable(L, (int)scl_min(count, INT32_MAX), 0);
   for (size_t i = 0; i < count; i++) {
-    lua_pushinteger(L, (lua_Integer)(list[i] + shift));
+    lua_pushinteger(L, (lua_Integer)(list[i] + first));
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
-}
-
-void scl_lua_push_sizes(lua_State *L, const size_t *list, size_t count) {
-  push_shifted(L, list, count, 0);
-}
-
-void scl_lua_push_places(lua_State *L, const size_t *list, size_t count) {
-  push_shifted(L, list, count, 1);
 }
 
 void scl_lua_push_texts(lua_State *L, const char *const *list, size_t count) {

@@ -96,9 +96,8 @@ int scl_lua_give_sizes(lua_State *L, size_t count, const size_t *values);
 
 /* Lists on the stack. */
 void scl_lua_push_numbers(lua_State *L, const double *list, size_t count);
-void scl_lua_push_sizes(lua_State *L, const size_t *list, size_t count);
-/* Places from 0, which become places from 1. */
-void scl_lua_push_places(lua_State *L, const size_t *list, size_t count);
+/* first: what is added to each, 1 for places that count from 0. */
+void scl_lua_push_sizes(lua_State *L, const size_t *list, size_t count, size_t first);
 void scl_lua_push_texts(lua_State *L, const char *const *list, size_t count);
 
 /* Fields of the table on top of the stack. A number that is NaN: no field. A list: `count`

@@ -160,7 +160,7 @@ static int map_parts(lua_State *L) {
     lua_setfield(L, -2, "map");
     scl_lua_set_number(L, "scale", part.scale);
     if (part.columns != NULL) {
-      scl_lua_push_places(L, part.columns, part.n_columns);
+      scl_lua_push_sizes(L, part.columns, part.n_columns, 1);
       lua_setfield(L, -2, "columns");
     }
     lua_rawseti(L, -2, (lua_Integer)i + 1);

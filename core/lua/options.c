@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------ values as they come; all memory is
- * Lua's */
+/* ------------ values as they come; all memory is Lua's */
 
 /* The length of the plain list at `place`; of one with a gap up to the gap, itself counted: nil is
  * not a number, so that the validator refuses the list. */

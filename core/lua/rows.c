@@ -200,7 +200,7 @@ static int distinct_rows(lua_State *L) {
   scl_lua_account(L, (sparse ? scl_csr_bytes(csr) : scl_matrix_bytes(x)) +
                          scl_matrix_bytes(weight) + scl_matrix_bytes(of) +
                          (y == NULL ? 0 : scl_matrix_bytes(y)));
-  scl_lua_push_places(L, places, count);
+  scl_lua_push_sizes(L, places, count, 1);
   lua_setfield(L, -2, "rows");
   return 1;
 }

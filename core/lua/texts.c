@@ -121,7 +121,7 @@ static int read_texts(lua_State *L) {
   scl_texts *out = new_texts(L);
   SCL_LUA_TRY(L, scl_text_files_read(paths, files, lines, unpacked, out, counts, &error));
   scl_lua_account(L, scl_texts_bytes(out));
-  scl_lua_push_sizes(L, counts, files);
+  scl_lua_push_sizes(L, counts, files, 0);
   return 2;
 }
 

@@ -101,8 +101,7 @@ static scl_status sign_tile(void *context, const scl_map_tile *tile, scl_error *
   return SCL_STATUS_OK;
 }
 
-/* ------------ thresholds: x_i > t where x_i - t >
- * 0, for numbers that are finite */
+/* ------------ thresholds: x_i > t where x_i - t > 0, for numbers that are finite */
 
 typedef struct comparing {
   const scl_map *map;

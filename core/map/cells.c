@@ -218,8 +218,7 @@ static scl_status widen_keys(grid *g, size_t words, unsigned width, int32_t *wor
   return SCL_STATUS_OK;
 }
 
-/* ------------ cells of a tile of rows in a
- * group of grids */
+/* ------------ cells of a tile of rows in a group of grids */
 
 /* Arrays of one thread for TILE_ROWS rows and a group of GROUP grids. */
 typedef struct tile {
@@ -333,8 +332,7 @@ static int32_t find_cell(tile *t, size_t place_of_grid, const int32_t *word, uin
   return cell == SIZE_MAX ? -1 : (int32_t)(cells->start[place_of_grid] + cell);
 }
 
-/* ------------ learning: a task is a group of
- * grids, which sees all rows in order */
+/* ------------ learning: a task is a group of grids, which sees all rows in order */
 
 /* One call of learn, merge or find, for all tasks. */
 typedef struct cells_job {

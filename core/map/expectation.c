@@ -30,8 +30,7 @@ static scl_status expect_by_features(const scl_map *map, const scl_matrix *x, sc
   return status;
 }
 
-/* ------------ Monte Carlo: sums of K phi and
- * of its square, batch by batch */
+/* ------------ Monte Carlo: sums of K phi and of its square, batch by batch */
 
 enum { BATCH = 2048 };
 

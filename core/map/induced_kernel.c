@@ -254,8 +254,7 @@ static way choose_way(const pair_kernel *k, bool harmonic) {
   return NO_WAY;
 }
 
-/* ------------ rows whose squares leave the
- * range of double */
+/* ------------ rows whose squares leave the range of double */
 
 /* Scale each row by a power of two so that its largest entry is in [1/2, 1), and squares neither
  * overflow nor vanish. For a phi with phi(c z) = phi(z) and no bias this does not change the
@@ -303,8 +302,7 @@ static scl_status bound_variances(const pair_kernel *k, scl_matrix *x, scl_matri
   return check_variances(k->law, "Y", y, error);
 }
 
-/* ------------ all pairs, rows on the pool's
- * threads */
+/* ------------ all pairs, rows on the pool's threads */
 
 typedef struct filling {
   const pair_kernel *kernel;

@@ -95,8 +95,7 @@ void scl_map_describe_kernel(const scl_map *map, char *text, size_t size) {
   if (map->kernel != NULL) scl_kernel_describe(map->kernel, text, size);
 }
 
-/* ------------ K between parameters: the product
- * over their scalars' rows */
+/* ------------ K between parameters: the product over their scalars' rows */
 
 /* Scalar k of parameters first .. first+count-1 of the map: in place, or copied out of the shared
  * rows into `room`. */

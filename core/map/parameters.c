@@ -131,8 +131,7 @@ size_t scl_parameters_plane(const scl_layout *layout, size_t count) {
   return (count + block - 1) / block * block;
 }
 
-/* ------------ drawing, in batches of 64 on the
- * pool */
+/* ------------ drawing, in batches of 64 on the pool */
 
 enum { BATCH = 64 }; /* parameters of a task; rounded up to whole blocks of structured ones */
 

@@ -24,8 +24,7 @@ static scl_status check_columns(const char *name, const scl_parameters *drawn, s
   return SCL_STATUS_OK;
 }
 
-/* ------------ dense: rows as columns of a packed
- * matrix */
+/* ------------ dense: rows as columns of a packed matrix */
 
 static bool dense_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == dim && layout->integers == 0;
@@ -248,8 +247,7 @@ static scl_status sparse_project(const scl_projection *p, const scl_tile *t, scl
   return SCL_STATUS_OK;
 }
 
-/* ------------ threshold: one number and one
- * column */
+/* ------------ threshold: one number and one column */
 
 static bool threshold_fits(const scl_layout *layout, size_t dim) {
   return layout->reals == 1 && layout->integers == 1 && dim > 0 && dim < INT32_MAX;
@@ -305,8 +303,7 @@ static scl_status grid_check(const char *name, const scl_parameters *drawn, scl_
   return SCL_STATUS_OK;
 }
 
-/* ------------ structured: the sampler
- * multiplies */
+/* ------------ structured: the sampler multiplies */
 
 /* The draw of plane k, and its parameters first .. first+count-1, as the sampler gets them: each
  * plane counts from the set's first parameter, and the host adds the bias. */

@@ -256,13 +256,6 @@ static scl_status open_sparse(tiling *job, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Of at most `most` parameters: as many as have all their weights in the last-level cache. A sparse
- * row reads weights of a few columns only, and rows have frequent columns in common. */
-static size_t cached_parameters(const scl_map *map, size_t most) {
-  const size_t each = map->dim * scl_dtype_size(map->dtype);
-  return scl_max(scl_min(most, CACHED_BYTES / scl_max(each, 1)), 1);
-}
-
 /* Choose the rows and parameters of a task, and how many tasks are side by side. */
 static void shape_tasks(tiling *job) {
   const scl_map *map = job->map;
@@ -277,8 +270,12 @@ static void shape_tasks(tiling *job) {
                                                                 : TILE_ROWS);
   if (map->projection->drawn != NULL)
     most = count; /* columns are drawn, and numbers sorted, once for a task */
-  else if (sparse && map->pool == NULL)
-    most = cached_parameters(map, most);
+  else if (sparse && map->pool == NULL) {
+    /* As many as have all their weights in the last-level cache: a sparse row reads weights of a few
+     * columns only, and rows have frequent columns in common. */
+    const size_t each = map->dim * scl_dtype_size(map->dtype);
+    most = scl_max(scl_min(most, CACHED_BYTES / scl_max(each, 1)), 1);
+  }
   job->by_columns = sparse;
   job->across = (count + most - 1) / most;
   job->width = (count + job->across - 1) / job->across;

@@ -114,8 +114,7 @@ scl_status scl_flow_moments(const scl_flow *flow, scl_flow_visit also, void *con
   return SCL_STATUS_OK;
 }
 
-/* ------------ cells: a dictionary is the sum of
- * what its rows bring, in their order */
+/* ------------ cells: a dictionary is the sum of what its rows bring, in their order */
 
 static scl_status open_cells(void *context, void **part, scl_error *error) {
   scl_cells *cells;

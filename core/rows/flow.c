@@ -126,12 +126,6 @@ static size_t rows_of_x(const scl_flow *flow, bool features, size_t rows) {
   return scl_min(rows, scl_csr_dense_rows(scl_flow_cols(flow), flow->dtype));
 }
 
-/* The bytes of sparse rows as read and staged. */
-static double csr_bytes(const scl_flow *flow, double rows) {
-  return rows * (2 * sizeof(int64_t) +
-                 2 * scl_source_entries(flow->source) * (double)(sizeof(int32_t) + sizeof(double)));
-}
-
 double scl_flow_bytes(const scl_flow *flow, bool features) {
   const size_t rows = choose_rows(flow, features), kept = scl_flow_kept_stages(flow);
   const double d = (double)scl_flow_features(flow),
@@ -139,10 +133,13 @@ double scl_flow_bytes(const scl_flow *flow, bool features) {
                raw = (double)(flow->source->sparse ? 0 : widest_row(flow, kept));
   const bool made = features && flow->map != NULL;
   const double own = !made ? 0 : flow->bits ? (double)scl_bits_groups((size_t)d) : row_bytes(flow);
+  /* of sparse rows as read and staged */
+  const double entry = 2 * scl_source_entries(flow->source) * (sizeof(int32_t) + sizeof(double)),
+               csr = flow->source->sparse ? (double)rows * (2 * sizeof(int64_t) + entry) : 0;
   return (double)rows * ((raw + targets) * sizeof(double) + own) +
          (double)rows_of_x(flow, features, rows) * (double)scl_flow_cols(flow) *
              (double)scl_dtype_size(flow->dtype) +
-         (flow->source->sparse ? csr_bytes(flow, (double)rows) : 0);
+         csr;
 }
 
 /* Allocate the buffers of a walk. After a failure nothing is left allocated. */
@@ -418,8 +415,7 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
   return status;
 }
 
-/* ------------ sparse features, bits, whole
- * numbers */
+/* ------------ sparse features, bits, whole numbers */
 
 const void *scl_flow_whole_row(const scl_flow *flow, const scl_flow_block *block, size_t i) {
   return (const char *)block->whole +

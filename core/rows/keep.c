@@ -79,8 +79,7 @@ void scl_keep_destroy(scl_keep *keep) {
   SCL_RELEASE(keep->index, keep->low, keep);
 }
 
-/* ------------ copying, rows on the pool's
- * threads */
+/* ------------ copying, rows on the pool's threads */
 
 typedef struct copying {
   char *to;

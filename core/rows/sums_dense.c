@@ -8,8 +8,7 @@
 #include "rows/ways.h"
 #include <math.h>
 
-/* ------------ Phi'[Y 1] of one block, by strips of
- * features */
+/* ------------ Phi'[Y 1] of one block, by strips of features */
 
 enum { STRIP = 256 };
 

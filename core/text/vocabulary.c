@@ -84,8 +84,6 @@ typedef struct term_counts {
   size_t mask;
 } term_counts;
 
-static void release_counts(term_counts *c) { SCL_RELEASE(c->terms, c->bytes, c->slots); }
-
 /* Double the hash table when it is half full. */
 static scl_status reserve_slots(term_counts *c, scl_error *error) {
   if (c->slots != NULL && 2 * c->count <= c->mask) return SCL_STATUS_OK;
@@ -262,7 +260,7 @@ scl_status scl_vocabulary_learn(const scl_text_form *form, const scl_texts *text
     status = choose(&job->counts[0], min_count, most, &terms, error);
   }
   for (size_t part = 0; part < job->parts; part++)
-    release_counts(&job->counts[part]);
+    SCL_RELEASE(job->counts[part].terms, job->counts[part].bytes, job->counts[part].slots);
   scl_release(job);
   if (status == SCL_STATUS_OK) status = scl_vocabulary_create(&terms, out, error);
   scl_texts_release(&terms);

@@ -25,8 +25,7 @@ static const scl_option options[] = {
     SCL_BOOLEAN(additive, normalise, "true",
                 "true: the mean over the C(d, s) supports; false: the sum")};
 
-/* ------------ the recursion, on many pairs at
- * once */
+/* ------------ the recursion, on many pairs at once */
 
 /* State of the recursion for `count` pairs: p_k, k = 0 .. s, and the kernel values c of column
  * j. */

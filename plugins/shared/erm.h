@@ -128,8 +128,7 @@ double erm_norm(const erm_machine *m, const double *gradient);
 /* proximal.c: the same norm of the subgradient of least norm, with l1 ||a||_1, by m->gradient. */
 double erm_subgradient_norm(const erm_machine *m);
 
-/* ------------ methods: from m->x and m->scores
- * to a gradient of `tolerance` times m->unit */
+/* ------------ methods: from m->x and m->scores to a gradient of `tolerance` times m->unit */
 
 scl_status erm_newton(erm_machine *m, double tolerance, scl_error *error);
 scl_status erm_lbfgs(erm_machine *m, double tolerance, scl_error *error);

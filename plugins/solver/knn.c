@@ -83,8 +83,7 @@ static scl_status fit(const void *instance, const scl_problem *problem, void **m
   return status;
 }
 
-/* ------------ the k nearest: a heap with the
- * farthest on top */
+/* ------------ the k nearest: a heap with the farthest on top */
 
 typedef struct neighbour {
   double distance;
@@ -216,8 +215,7 @@ static scl_status decide(const void *instance, const void *model, const scl_cons
   return status;
 }
 
-/* ------------ arrays: rows, targets, weights, and
- * the pilot where there is one */
+/* ------------ arrays: rows, targets, weights, and the pilot where there is one */
 
 static scl_status save(const void *instance, const void *model, scl_archive *archive,
                        scl_error *error) {

@@ -28,8 +28,7 @@ typedef uint64_t some_u64 __attribute__((vector_size(BYTES_F64), aligned(8), may
 typedef uint32_t some_u32 __attribute__((vector_size(BYTES_F32), aligned(4), may_alias));
 enum { SOME_F64 = BYTES_F64 / 8, SOME_F32 = BYTES_F32 / 4 };
 
-/* ------------ signs of eight columns: row i sets
- * bit i of each word */
+/* ------------ signs of eight columns: row i sets bit i of each word */
 
 /* TEST: a mask from the numbers x. */
 #define SIGNS_F64(name, TEST) \
@@ -75,8 +74,7 @@ void ISA_NAME(scl_signs_f32)(size_t rows, const float *z, ptrdiff_t stride, int 
   (zero ? not_negative_f32 : positive_f32)(rows, z, stride, out);
 }
 
-/* ------------ numbers from bits: low, xor (low ^
- * high) where the bit of the row is 1 */
+/* ------------ numbers from bits: low, xor (low ^ high) where the bit of the row is 1 */
 
 enum { ROWS_AT_ONCE = 8, GROUPS_AHEAD = 16 };
 

@@ -32,11 +32,6 @@ scl_status csv_settle_places(csv_schema *schema, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Where the number that column k of the order has in a row goes; 0 is not stored. */
-static size_t place_of(const csv_column *column, double value) {
-  return column->first_out + (column->categorical && !column->aside ? (size_t)value - 1 : 0);
-}
-
 scl_status csv_make_sparse(const csv_schema *schema, const scl_matrix *parsed, scl_csr *out,
                            scl_error *error) {
   size_t entries = 0, to = 0;
@@ -50,7 +45,7 @@ scl_status csv_make_sparse(const csv_schema *schema, const scl_matrix *parsed, s
       const double value = scl_matrix_get(parsed, i, k);
       if (value == 0) continue;
       const bool level = column->categorical && !column->aside;
-      out->columns[to] = (int32_t)place_of(column, value);
+      out->columns[to] = (int32_t)(column->first_out + (level ? (size_t)value - 1 : 0));
       scl_set_number(out->values, out->dtype, to++, level ? 1 : value);
     }
     out->starts[i + 1] = (int64_t)to;

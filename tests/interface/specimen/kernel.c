@@ -41,8 +41,7 @@ SPECIMEN(bell, "a simple kernel",
                     .move = bell_move, .pair = SCL_PAIR_SQUARED_DISTANCE),
          SCL_INSTANCE(shape, gamma_option));
 
-/* ------------ long: the general form; without
- * gamma it takes gamma = 1/2 from any law (bind) */
+/* ------------ long: the general form; without gamma it takes gamma = 1/2 from any law (bind) */
 
 static double distance(const scl_const_parameters *u, size_t i, const scl_const_parameters *v,
                        size_t j) {
@@ -151,8 +150,7 @@ SPECIMEN(long, "a general kernel",
                        LONG_SHIFT),
          .ability = long_ability);
 
-/* ------------ twice: another kernel times 2, by
- * host->parts, in tables of its own */
+/* ------------ twice: another kernel times 2, by host->parts, in tables of its own */
 
 static const scl_part *inner_of(const void *self) { return &((const shape *)self)->inner; }
 

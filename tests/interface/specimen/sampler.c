@@ -440,8 +440,7 @@ static scl_status pupil_draw(const void *self, const scl_draw *draw, const scl_p
 SPECIMEN(pupil, "a sampler that learns", SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = pupil_draw),
          SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_LEARN, scl_ability_learn, .learn = pupil_learn)));
 
-/* ------------ wrapper: another sampler, by
- * host->parts, in tables of its own */
+/* ------------ wrapper: another sampler, by host->parts, in tables of its own */
 
 static scl_status whole(const void *self, int guard, const char *slot, scl_error *error) {
   return guard ? SCL_STATUS_OK

@@ -278,8 +278,7 @@ SPECIMEN(square, "a solver", SCL_SOLVER(.dtypes = SCL_DTYPES_FLOAT, .solve = squ
              SCL_OFFER(SCL_ABILITY_OBJECTIVE, scl_ability_objective, .objective = square_objective),
              SQUARE_NORMAL, SQUARE_COST));
 
-/* ------------ mean: predicts the means of the targets,
- * shrunk */
+/* ------------ mean: predicts the means of the targets, shrunk */
 
 typedef struct mean {
   scl_base base;

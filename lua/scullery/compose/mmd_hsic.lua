@@ -15,7 +15,7 @@ local WEIGHTS = 1000  -- of the limit law that are drawn; those that are left co
 local MOST_DRAWS = 1000003 -- more than the permutations of one seed: those of another are others
 local SMALL = 1e-8    -- of the largest: weights below it are left out
 
-local kernel_tests = {}
+local mmd_hsic = {}
 
 local function is_rows(value) return core.is_matrix(value) or core.is_sparse(value) end
 local rows_rule = { test = is_rows, takes = "a matrix of rows, dense or sparse", required = true }
@@ -52,7 +52,7 @@ function Result:__tostring()
   }
   return self.test .. "\n" .. text_table.text(rows, { gap = 2, sides = { "left", "left" } })
 end
-kernel_tests.class = Result
+mmd_hsic.class = Result
 
 -- ------------ features
 
@@ -197,7 +197,7 @@ end
 --- the eigenvalues of the features' covariance, by 9999 draws: one pass in blocks of rows.
 ---
 --- The result has .statistic, .p (small: the laws differ), .method, .rows and .permutations.
-function kernel_tests.mmd(given)
+function mmd_hsic.mmd(given)
   local o = options.check("mmd", given, mmd_rules, 0)
   check(o)
   if o.X:cols() ~= o.Y:cols() then
@@ -271,7 +271,7 @@ end
 ---
 --- The result has .statistic, .p (small: they depend on each other), .method, .rows and
 --- .permutations.
-function kernel_tests.hsic(given)
+function mmd_hsic.hsic(given)
   local o = options.check("hsic", given, hsic_rules, 0)
   check(o)
   if o.X:rows() ~= o.Y:rows() then
@@ -280,4 +280,4 @@ function kernel_tests.hsic(given)
   return progress.watched("hsic", o.progress, hsic_of, o)
 end
 
-return kernel_tests
+return mmd_hsic
