@@ -24,11 +24,16 @@ static int collect(lua_State *L) {
   return 0;
 }
 
+typedef struct lua_matrix {
+  scl_matrix matrix;
+  bool is_row; /* came from X[i], so that X[i][j] is a number */
+} lua_matrix;
+
 scl_matrix *scl_lua_new_matrix(lua_State *L) {
-  scl_matrix *a = lua_newuserdatauv(L, sizeof *a, 0);
+  lua_matrix *a = lua_newuserdatauv(L, sizeof *a, 0);
   memset(a, 0, sizeof *a);
   luaL_setmetatable(L, SCL_LUA_MATRIX);
-  return a;
+  return &a->matrix;
 }
 
 scl_matrix *scl_lua_test_matrix(lua_State *L, int place) {
@@ -190,6 +195,7 @@ static const char *called_here(const char *name) {
   static const char *const known[][2] = {{"shape", "X:rows() and X:cols()"},
                                          {"size", "X:rows() and X:cols()"},
                                          {"T", "X:t()"},
+                                         {"transpose", "X:t()"},
                                          {"dot", "A * B"},
                                          {"iloc", "X:get(i, j), X:column(j) and X:slice(a, b)"}};
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -211,12 +217,16 @@ static int no_method(lua_State *L, const char *noun) {
   return luaL_error(L, "%s has no method '%s' (did you mean '%s'?)", noun, name, near);
 }
 
-/* X[i]: row i as a view, a number when there is one column */
+/* X[i]: row i as a view, a number when there is one column; X[i][j]: a number */
 static int element(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
+  if (((const lua_matrix *)a)->is_row)
+    return scl_lua_give_number(L,
+                               scl_matrix_get(a, 0, scl_lua_check_place(L, 2, a->cols, "column")));
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row");
   if (a->cols == 1) return scl_lua_give_number(L, scl_matrix_get(a, i, 0));
   push_view(L, a, i, 1, 0, a->cols);
+  ((lua_matrix *)lua_touserdata(L, -1))->is_row = true;
   return 1;
 }
 
@@ -235,9 +245,14 @@ static const scl_matrix *row_from_list(lua_State *L, int place, size_t i, size_t
   return row;
 }
 
-/* X[i] = number (one column), list or 1 x d matrix */
+/* X[i] = number (one column), list or 1 x d matrix; X[i][j] = number */
 static int newindex(lua_State *L) {
   scl_matrix *a = scl_lua_check_matrix(L, 1);
+  if (((const lua_matrix *)a)->is_row && lua_type(L, 2) == LUA_TNUMBER) {
+    const size_t j = scl_lua_check_place(L, 2, a->cols, "column");
+    scl_matrix_set(a, 0, j, scl_lua_check_entry(L, 3, "X[i][j]", 0, j));
+    return 0;
+  }
   if (lua_type(L, 2) == LUA_TSTRING)
     return luaL_error(L, "a matrix has no field '%s' to set; X[i] = ... sets row i",
                       lua_tostring(L, 2));

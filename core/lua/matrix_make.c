@@ -8,38 +8,22 @@
 #include "plugin/options.h"
 #include <string.h>
 
-/* Raise: `name` is none of the options of the function. */
-static void refuse_option(lua_State *L, const char *function, const char *name,
-                          const char *const *known, size_t count) {
-  luaL_Buffer takes;
-  luaL_buffinit(L, &takes);
-  for (size_t i = 0; i < count; i++) {
-    if (i > 0) luaL_addstring(&takes, ", ");
-    luaL_addstring(&takes, known[i]);
-  }
-  luaL_pushresult(&takes);
-  const char *near = scl_nearest(name, known, count);
-  if (near != NULL) lua_pushfstring(L, " (did you mean '%s'?)", near);
-  luaL_error(L, "%s: unknown option '%s'%s; it takes %s", function, name,
-             near != NULL ? lua_tostring(L, -1) : "", lua_tostring(L, near != NULL ? -2 : -1));
-}
-
 void scl_lua_check_options(lua_State *L, int place, const char *function,
                            const char *const *known) {
+  scl_option options[16] = {{.name = NULL}};
+  size_t count = 0;
   if (lua_isnoneornil(L, place)) return;
   if (lua_type(L, place) != LUA_TTABLE)
     luaL_error(L, "%s: the options are a table, { dtype = ... }, and got %s", function,
                luaL_typename(L, place));
-  size_t count = 0;
-  while (known[count] != NULL)
-    count++;
+  for (; known[count] != NULL && count < 16; count++)
+    options[count].name = known[count];
   for (lua_pushnil(L); lua_next(L, place) != 0; lua_pop(L, 1)) {
-    if (lua_type(L, -2) != LUA_TSTRING) continue;
-    const char *name = lua_tostring(L, -2);
-    bool found = false;
-    for (size_t i = 0; i < count; i++)
-      found = found || strcmp(name, known[i]) == 0;
-    if (!found) refuse_option(L, function, name, known, count);
+    bool found = lua_type(L, -2) != LUA_TSTRING;
+    for (size_t i = 0; i < count && !found; i++)
+      found = strcmp(lua_tostring(L, -2), known[i]) == 0;
+    if (!found)
+      SCL_LUA_TRY(L, scl_refuse_option(function, options, count, lua_tostring(L, -2), &error));
   }
 }
 
@@ -56,25 +40,26 @@ static scl_dtype dtype_option(lua_State *L, int place, const char *function) {
   return dtype;
 }
 
-/* zeros(n[, d[, {dtype =}]]) and ones: an n x d matrix of one value; d is 1 where it is absent */
-static int filled(lua_State *L, const char *name, double value) {
-  if (lua_type(L, 1) == LUA_TTABLE)
-    return luaL_error(L, "%s takes two numbers, %s(n, d): 'n' got a table", name, name);
-  const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
-  const size_t cols = scl_lua_opt_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "d", 1);
+/* zeros(n[, d[, {dtype =}]]) and ones: an n x d matrix of one value; d is 1 where it is absent.
+ * n, d: what errors call the two between quotes. */
+static int filled(lua_State *L, const char *name, const char *n, const char *d, double value) {
+  const size_t rows = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, n);
+  const size_t cols = scl_lua_opt_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, d, 1);
   scl_matrix_fill(scl_lua_make_matrix(L, rows, cols, dtype_option(L, 3, name)), value);
   scl_lua_check_interrupt(L);
   return 1;
 }
 
-static int zeros(lua_State *L) { return filled(L, "zeros", 0); }
-static int ones(lua_State *L) { return filled(L, "ones", 1); }
+static int zeros(lua_State *L) {
+  return filled(L, "zeros", "n' of 'zeros(n, d)", "d' of 'zeros(n, d)", 0);
+}
+static int ones(lua_State *L) {
+  return filled(L, "ones", "n' of 'ones(n, d)", "d' of 'ones(n, d)", 1);
+}
 
 /* eye(n[, {dtype =}]) -> the n x n identity matrix */
 static int eye(lua_State *L) {
-  if (lua_type(L, 1) == LUA_TTABLE)
-    return luaL_error(L, "eye takes a number, eye(n): 'n' got a table");
-  const size_t n = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n");
+  const size_t n = scl_lua_check_size(L, 1, 0, SCL_LUA_MATRIX_SIDE, "n' of 'eye(n)");
   scl_matrix *a = scl_lua_make_matrix(L, n, n, dtype_option(L, 2, "eye"));
   scl_matrix_fill(a, 0);
   scl_lua_check_interrupt(L);

@@ -136,13 +136,18 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* The key of an option, two places below the top. */
-static const char *name_of(lua_State *L, int key, const char *title) {
-  if (lua_type(L, key) != LUA_TSTRING) {
-    lua_pushvalue(L, key + 1);
-    luaL_error(L, "%s: takes named options, and got %s without a name", title,
-               scl_lua_shown(L, -1));
+static const char *name_of(lua_State *L, int key, const char *title, const scl_option *options,
+                           size_t n) {
+  if (lua_type(L, key) == LUA_TSTRING) return lua_tostring(L, key);
+  lua_pushvalue(L, key + 1);
+  lua_pushfstring(L, "%s: takes named options, and got %s without a name; it takes %s", title,
+                  scl_lua_shown(L, -1), n > 0 ? options[0].name : "none");
+  for (size_t i = 1; i < n; i++) {
+    lua_pushfstring(L, ", %s", options[i].name);
+    lua_concat(L, 2);
   }
-  return lua_tostring(L, key);
+  luaL_error(L, "%s", lua_tostring(L, -1));
+  return NULL;
 }
 
 /* The table at `place` becomes a plain copy, which keeps what the values point to. */
@@ -163,7 +168,7 @@ static const scl_given *read_all(lua_State *L, int place, const char *title,
   lua_Integer held = 0;
   for (lua_pushnil(L); *count < room && lua_next(L, place) != 0; ++*count) {
     const int key = lua_gettop(L) - 1;
-    const char *name = name_of(L, key, title);
+    const char *name = name_of(L, key, title, options, n_options);
     bool opaque = false; /* such a value is judged by the function that reads it */
     for (size_t i = 0; i < n_options; i++)
       opaque |= options[i].forms & SCL_FORM_OPAQUE && strcmp(options[i].name, name) == 0;
@@ -331,7 +336,7 @@ static int check_options(lua_State *L) {
   for (size_t i = 0; i < count; i++) {
     for (int list = 3; list <= 5; list++)
       lua_rawgeti(L, list, (lua_Integer)i + 1);
-    const char *name = name_of(L, key, title), *word = lua_tostring(L, key + 2);
+    const char *name = name_of(L, key, title, r->list, r->count), *word = lua_tostring(L, key + 2);
     const int type = lua_type(L, key + 1);
     if (lua_toboolean(L, key + 2))
       given[i] = (scl_given){

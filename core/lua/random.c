@@ -31,9 +31,9 @@ static int random_matrix(lua_State *L, const char *name, scl_draw_numbers fill) 
     return luaL_error(L, "%s takes two sizes, %s{ n, d, seed = 0 }, and got a third", name, name);
   lua_settop(L, 1);
   lua_rawgeti(L, 1, 1);
-  const size_t rows = scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "n");
+  const size_t rows = scl_lua_check_size(L, 2, 0, SCL_LUA_MATRIX_SIDE, "n' of '{ n, d }");
   lua_rawgeti(L, 1, 2);
-  const size_t cols = lua_isnil(L, 3) ? 1 : scl_lua_check_size(L, 3, 0, SCL_LUA_MATRIX_SIDE, "d");
+  const size_t cols = scl_lua_opt_size(L, 3, 0, SCL_LUA_MATRIX_SIDE, "d' of '{ n, d }", 1);
   lua_getfield(L, 1, "seed");
   const uint64_t seed = check_seed(L, 4);
   lua_getfield(L, 1, "dtype");

@@ -199,9 +199,8 @@ static scl_status set_default(scl_settings *settings, size_t i, scl_error *error
 
 /* ------------ all values */
 
-/* The sentence for an unknown option: the nearest name, and all that there are. */
-static scl_status refuse_name(const char *title, const scl_option *options, size_t n_options,
-                              const char *name, scl_error *error) {
+scl_status scl_refuse_option(const char *title, const scl_option *options, size_t n_options,
+                             const char *name, scl_error *error) {
   const char *names[64] = {NULL};
   char list[400];
   size_t used = 0, count = 0;
@@ -326,7 +325,8 @@ static scl_status fill_settings(const char *title, const scl_given *given, size_
   if (out->count > 0) SCL_TRY(fill_defaults(title, out, error));
   for (size_t i = 0; i < n_given; i++) {
     const scl_option *option = scl_option_named(title, out->options, out->count, given[i].name);
-    if (option == NULL) return refuse_name(title, out->options, out->count, given[i].name, error);
+    if (option == NULL)
+      return scl_refuse_option(title, out->options, out->count, given[i].name, error);
     SCL_TRY(check_once(title, option, given, i, error));
     const size_t place = (size_t)(option - out->options);
     scl_value value = given[i].value;

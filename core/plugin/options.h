@@ -32,6 +32,11 @@ typedef struct scl_settings {
   struct scl_instance ***parts; /* of option i its values[i].length instances, shared, or NULL */
 } scl_settings;
 
+/* SCL_STATUS_BAD_OPTION: none of the options has this name. The sentence has the nearest name, and
+ * all that there are. */
+scl_status scl_refuse_option(const char *title, const scl_option *options, size_t n_options,
+                             const char *name, scl_error *error);
+
 /* Check `given` against the declaration and fill in defaults; every sentence begins with `title`
  * ("sampler.gaussian"). The caller destroys *out, but not after a failure. _copy shares the
  * components among the values. */

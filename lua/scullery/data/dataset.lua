@@ -427,7 +427,8 @@ end
 
 function Dataset:__tostring()
   local n, d = self:size()
-  local what = self.task == "classification" and ("%d classes"):format(#(self.classes or {}))
+  local k = #(self.classes or {})
+  local what = self.task == "classification" and ("%d class%s"):format(k, k == 1 and "" or "es")
     or self.task == "multilabel" and ("%d labels of a row"):format(#self.classes)
     or "regression"
   if self.X and not self.y then what = "no y" end

@@ -150,6 +150,14 @@ local fold_rules = options.declare("dataset:fold_ids", {
 
 options.declare("dataset:folds", fold_rules)
 
+local function ids_of(ds, title, given)
+  dataset.check_fields(ds)
+  local o = options.check(title, given, fold_rules, 0)
+  if o.k and o.folds then fail("options 'k' and 'folds' were both given; give one of them") end
+  o.folds = o.folds or o.k or 5
+  return folds.of(ds, o)
+end
+
 --- ds:fold_ids{ k = 5, seed = 0, stratify =, groups =, shuffle = true, folds = }: a list with the
 --- fold of each row, 1 .. k. The sizes of folds differ by one row at most; with stratify = true
 --- (the default for a classification) so do the sizes within each class. groups: as in ds:split;
@@ -157,19 +165,13 @@ options.declare("dataset:folds", fold_rules)
 ---
 --- folds: in place of k, what p:cv takes: "loo", "time" (with count, gap, horizon), or a list of
 --- fold numbers. With "time", 0 is the fold of rows that are only learnt from.
-function Dataset:fold_ids(given)
-  dataset.check_fields(self)
-  local o = options.check("dataset:fold_ids", given, fold_rules, 0)
-  if o.k and o.folds then fail("options 'k' and 'folds' were both given; give one of them") end
-  o.folds = o.folds or o.k or 5
-  return folds.of(self, o)
-end
+function Dataset:fold_ids(given) return ids_of(self, "dataset:fold_ids", given) end
 
 --- ds:folds{ k = 5, seed = 0, ... }: a list of k pairs { train, test } of data sets, with the
 --- options of ds:fold_ids. Each row is in one of the test parts, except with folds = "time".
 function Dataset:folds(given)
   need_memory(self, "folds")
-  local ids, result = self:fold_ids(given), {}
+  local ids, result = ids_of(self, "dataset:folds", given), {}
   for f = 1, folds.number(ids) do
     local train, test = folds.rows(ids, f)
     result[f] = { select(self, train), select(self, test) }

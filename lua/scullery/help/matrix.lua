@@ -48,8 +48,9 @@ help["matrix:get"] = [=[X:get(i, j): the number in row i and column j, both from
 help["matrix:set"] = [=[
 X:set(i, j, value): sets one number and returns X. Views of the same storage change too.]=]
 help["matrix:row"] = [=[
-X:row(i): row i as a 1 x d view. X[i] is the same, or a number if X has one column. X[i] = value
-sets row i: a list of d numbers, a 1 x d matrix, or a number if X has one column.]=]
+X:row(i): row i as a 1 x d view. X[i] is the same, or a number if X has one column; X[i][j] is the
+number in row i and column j, as X:get(i, j). X[i] = value sets row i: a list of d numbers, a 1 x d
+matrix, or a number if X has one column; X[i][j] = value sets a number.]=]
 help["matrix:column"] = [=[X:column(j): column j as an n x 1 view.]=]
 help["matrix:slice"] = [=[
 X:slice(i1, i2[, j1, j2]): rows i1 to i2 (and columns j1 to j2), both ends included, as a view:

@@ -4,8 +4,9 @@
 --- Width and regularisation are chosen together on a sample of at most ROWS distinct rows and at
 --- most FEATURES parameters: the width that the "median" rule gives, times some of FACTORS, with
 --- a few values of the regularisation, then the regularisation for that width. Where a solver takes
---- many values at once, and there are more rows than the sample has, all of them choose it instead,
---- judged on one fold of up to JUDGES rows; the sums over the rows are those of the fit.
+--- many values at once, and there are more rows than the sample has, or LEAST_ROWS and the width was
+--- given, all of them choose it instead, judged on one fold of up to JUDGES rows; the sums over the
+--- rows are those of the fit.
 ---
 --- Two rules guard the regularisation against rows far from all others, where a model with large
 --- coefficients predicts values beyond any target. A few rows that judge may have none of them, so
@@ -49,6 +50,7 @@ local GRIDS = {
   capacity = { all = { 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100 }, few = { 1e-3, 0.1, 1, 10 },
     first = 1 },
 }
+local LEAST_ROWS = 2000 -- of a fit whose own sums choose its regularisation, where it alone is open
 local WIDTH_FOLDS = 3
 local FOLDS = sample.FOLDS
 
@@ -292,6 +294,13 @@ local function beyond_sample(p, ds, few)
   return (all and all:sum() or #ds) > 1.5 * few.weights:sum()
 end
 
+-- Whether the sums of the fit pay for the choice of the regularisation alone, on a sample that has
+-- all rows: where a fifth of them can judge, and the fit goes by sums over its rows.
+local function sums_pay(p, few)
+  local T = p.features.T
+  return #few >= LEAST_ROWS and math.type(T) == "integer" and #few > 1.2 * T
+end
+
 -- { chosen = { width, factor, lambda }, the choice on a sample; few = the sample; folding = its
 -- folds; judges = the rows that judge beside all rows if these are to choose (`all`; the sample is
 -- the first of them); of = for each row of ds the number of its distinct row among these, or 0 }.
@@ -313,8 +322,10 @@ local function find(p, open, ds, all, stored)
     return nil, ("no part of the %d rows of the sample leaves rows of two classes to learn \z
       from"):format(#few)
   end
-  local rows = again and open.path and not open.T and beyond_sample(p, ds, few)
-    and trials.all_rows(ds, judges, of) or nil
+  local beyond = beyond_sample(p, ds, few)
+  local rows = again and open.path and not open.T
+    and (beyond or not open.width and sums_pay(p, few))
+    and trials.all_rows(ds, judges, of, beyond and FEATURES or LAMBDA_FEATURES) or nil
   local chosen = trials.kept_in(stored, "choice on a sample", function()
     return choose_on_sample(p, open, few, folding, rows)
   end)

@@ -231,18 +231,18 @@ function trials.walk(p, middle, judged, o)
     { values = values, seen = seen }
 end
 
---- trials.all_rows(ds, judges, of): all rows, but those of the judges' first fold, which judge: {
---- ds, source, held, sides = a function that returns the side of each row, together = groups stay
---- together }; nil if this fold is empty. of: the number of each row's distinct row among the
---- judges.
-function trials.all_rows(ds, judges, of)
+--- trials.all_rows(ds, judges, of, most): all rows, but those of the judges' first fold, which
+--- judge: { ds, source, held, sides = a function that returns the side of each row, together =
+--- groups stay together, most = that of trials.half }; nil if this fold is empty. of: the number of
+--- each row's distinct row among the judges.
+function trials.all_rows(ds, judges, of, most)
   local ids, together = sample.folds(judges)
   local held, rows, sides = sample.judged(judges, ids)[1], {}, nil
   for i, fold in ipairs(ids) do
     if fold == held then rows[#rows + 1] = i end
   end
   return #rows > 0 and { ds = ds, source = dataset.source_of_targets(ds), together = together,
-    held = judges:select(rows), sides = function()
+    most = most, held = judges:select(rows), sides = function()
       sides = sides or sample.sides(ds, judges, rows, of, together)
       return sides
     end } or nil
@@ -306,12 +306,12 @@ local function without_judges(all, p, few, constant)
     made.map, { classes = given.classes, dtype = p.dtype, sums = total }) }
 end
 
---- trials.half(all, p, ready): a copy of the pipeline with the first half of its parameters, and
---- what trials.train would return for it, its sums being parts of those of `ready`; nil where they
---- are not, as for landmarks. The caller closes the training.
+--- trials.half(all, p, ready): a copy of the pipeline with the first half of its parameters, at
+--- most all.most, and what trials.train would return for it, its sums being parts of those of
+--- `ready`; nil where they are not, as for landmarks. The caller closes the training.
 function trials.half(all, p, ready)
   if not has_half(p) then return nil end
-  local tried = trials.filled(p, {}, {}, p.features.T // 2)
+  local tried = trials.filled(p, {}, {}, math.min(p.features.T // 2, all.most or math.huge))
   local few = trials.train(all, tried, ready.prepared.stages, nil, ready.whole)
   local constant = core.solver_facts(component.instance(p.solver)).wants_intercept
   core.training_sum(ready.training, constant)

@@ -71,10 +71,10 @@ function TestMaking:test_absurd_sizes_are_refused_with_their_bytes()
   fails("8 EB", sc.zeros, 1e9, 1e9)
   fails("it takes a whole number", sc.zeros, 2 ^ 52, 0)
   for _, bad in ipairs { -1, 1.5, 0 / 0, math.huge, "3", {} } do
-    fails("'n' got", sc.zeros, bad, 1)
+    fails("'n' of 'zeros(n, d)' got", sc.zeros, bad, 1)
   end
-  fails("ones takes two numbers, ones(n, d): 'n' got", sc.ones, { 60, 1 })
-  fails("eye takes a number, eye(n): 'n' got", sc.eye, { 3 })
+  fails("'n' of 'ones(n, d)' got table", sc.ones, { 60, 1 })
+  fails("'n' of 'eye(n)' got table", sc.eye, { 3 })
 end
 
 TestRandom = {}
@@ -122,7 +122,7 @@ function TestRandom:test_bad_options_are_sentences()
   fails("did you mean 'seed'", sc.rand, { 2, 2, sed = 1 })
   fails("'seed' got 1.5", sc.rand, { 2, 2, seed = 1.5 })
   fails("'seed' got string", sc.randn, { 2, 2, seed = "1" })
-  fails("'n' got nil", sc.rand, {})
+  fails("'n' of '{ n, d }' got nil", sc.rand, {})
   fails("got a third", sc.rand, { 2, 2, 2 })
   fails("rand takes a table", sc.rand, 3, 3)
 end
@@ -156,9 +156,19 @@ function TestViews:test_a_view_outlives_its_matrix()
 end
 
 function TestViews:test_index_gives_a_row_or_a_number()
+  lu.assertEquals({ self.X[2][3], self.X:row(2)[1]:totable() }, { 6, { { 4, 5, 6 } } })
   lu.assertEquals(self.X[2]:totable(), { { 4, 5, 6 } })
   lu.assertEquals(self.X:column(2)[3], 8)
   lu.assertEquals(self.X:row(3):totable(), { { 7, 8, 9 } })
+end
+
+function TestViews:test_a_number_of_a_row_by_two_indices()
+  local X = self.X:copy()
+  X[2][3] = -1
+  lu.assertEquals({ X:get(2, 3), X[2][3], X[2]:sum() }, { -1, -1, 8 })
+  fails("there are columns 1 to 3", function() return X[1][4] end)
+  fails("there are columns 1 to 3", function() X[1][0] = 1 end)
+  fails("is string, not a number", function() X[1][2] = "a" end)
 end
 
 function TestViews:test_row_assignment()

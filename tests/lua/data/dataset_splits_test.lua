@@ -197,6 +197,7 @@ function TestSplits:test_mistakes_are_sentences()
   end)
   fails("option 'seed' got 1.5; it takes a whole number", ds.split, ds, { seed = 1.5 })
   fails("option 'k' got 1; it takes a whole number of at least 2", ds.fold_ids, ds, { k = 1 })
+  fails("dataset:folds: option 'k' got 1", ds.folds, ds, { k = 1 })
   fails("dataset:folds: 11 folds of 10 rows", ds.folds, ds, { k = 11 })
 end
 

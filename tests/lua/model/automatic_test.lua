@@ -79,6 +79,32 @@ function TestLambdaAloneIsChosenOnTheSumsOfTheFit()
   lu.assertEquals(pipeline("auto"):fit(ds:select(order)).fitted.solver.given.lambda, lambda)
 end
 
+-- From 2000 rows on that is so on a sample which has all rows; with fewer, folds of the sample
+-- judge, each on sums of its own. At most 350 parameters judge.
+function TestTheSumsOfTheFitChooseLambdaAloneFromTwoThousandRows()
+  local passes = {}
+  for _, n in ipairs{ 1990, 2000 } do
+    local X = sc.randn{ n, 2, seed = 1 }
+    local y = X:column(1):map(math.sin) + sc.randn{ n, 1, seed = 2 } * 0.3
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+      phi = sc.nonlinearity.fourier(), T = 800, seed = 1 }, sc.solver.ridge{} }
+    local sizes, decompose = {}, core.training
+    core.training = function(source, stages, map, given)
+      local training = decompose(source, stages, map, given)
+      if map then sizes[#sizes + 1] = core.map_info(map).features end
+      return training
+    end
+    local report = sc.profile(p.fit, p, sc.dataset{ X = X, y = y, task = "regression" })
+    core.training = decompose
+    for _, stage in ipairs(report.stages) do
+      if stage.name == "normal equations" then passes[n] = stage.rows end
+    end
+    table.sort(sizes)
+    lu.assertEquals({ sizes[1], sizes[#sizes] }, { 350, 800 })
+  end
+  lu.assertEquals(passes, { [1990] = 2 * 1990, [2000] = 2000 + 400 })
+end
+
 -- The constant for features from which no means are subtracted.
 local function constant_of(fit)
   local pilot = fit.pilot and (fit.pilot * fit.weights):get(1, 1) or 0
