@@ -4,8 +4,8 @@
 --- Width and regularisation are chosen together on a sample of at most ROWS distinct rows and at
 --- most FEATURES parameters: the width that the "median" rule gives, times some of FACTORS, with
 --- a few values of the regularisation, then the regularisation for that width. Where a solver takes
---- many values at once, and there are more rows than the sample has, or LEAST_ROWS and the width was
---- given, all of them choose it instead, judged on one fold of up to JUDGES rows; the sums over the
+--- many values at once, all rows choose it instead if there are more than the sample has, or
+--- LEAST_ROWS and the width was given: judged on one fold of up to JUDGES rows; the sums over the
 --- rows are those of the fit.
 ---
 --- Two rules guard the regularisation against rows far from all others, where a model with large

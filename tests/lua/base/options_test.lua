@@ -41,8 +41,8 @@ function TestOptions:test_each_rule_refuses_with_a_sentence()
   fails("f: option 'must' is missing", check, {})
   fails("f: unknown option 'cuont' (did you mean 'count'?); it takes count, flag, kind, must, \z
     name, width", check, { must = 1, cuont = 1 })
-  fails("f: takes named options, and got 7 without a name; it takes count, flag, kind, must, name, \z
-    width", check, { must = 1, 7 })
+  fails("f: takes named options, and got 7 without a name; it takes count, flag, kind, must, \z
+    name, width", check, { must = 1, 7 })
   fails("f: takes a table of named options, and got \"x\"", check, "x")
 end
 

@@ -170,7 +170,8 @@ function TestCurvesAndTheirAreas()
   lu.assertAlmostEquals(sc.metrics.brier(sc.matrix{ 0.5, 0.5, 1, 1 }, truth), 0.125, 1e-12)
   local ds = classes()
   local p = sc.pipeline{ sc.solver.logistic{ lambda = 1e-3 } }:fit(ds)
-  for kind, word in pairs{ roc = "AUC", pr = "average precision", lift = "largest lift, of a tenth of the rows" } do
+  for kind, word in pairs{ roc = "AUC", pr = "average precision",
+    lift = "largest lift, of a tenth of the rows" } do
     lu.assertStrContains(p:plot(kind, ds):svg(), word)
   end
 end
