@@ -43,7 +43,8 @@ local kinds = {
   pr = { metric = metrics.pr_curve, title = "Precision and recall", area = "average precision",
     x = "recall", y = "precision" },
   lift = { metric = metrics.lift_curve, title = "Lift",
-    area = "largest lift, of a tenth of the rows or more,", x = "share of rows, the highest scores first", y = "lift" },
+    area = "largest lift, of a tenth of the rows or more,",
+    x = "share of rows, the highest scores first", y = "lift" },
 }
 
 -- The picture of a kind, as a list of one figure.
