@@ -7,8 +7,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum { EIGHT = SCL_BITS_COLUMNS, STRIP_GROUPS = 32, BYTE = 8, CHOICES = 256 };
-/* Words whose tables are made together: their tables take at most half a megabyte. */
-enum { CHUNK_WORDS = 32 };
+enum { CHUNK_WORDS = 32 }; /* whose tables are made together */
 
 typedef struct gathering {
   const scl_bits *bits;
@@ -19,8 +18,8 @@ typedef struct gathering {
   size_t step, apart; /* r of row i and column q: r[i step + q apart] */
   unsigned width;     /* bits looked up together */
   double *tables;     /* words x (64 / width) x 2^width x k */
-  double *out;        /* of column j of the bits and q: out[j stride + q plane] */
-  size_t stride, plane;
+  double *out;
+  size_t stride;
 } gathering;
 
 static size_t table_numbers(const gathering *g) {
@@ -81,22 +80,18 @@ INLINE void add_word(const double *tables, uint64_t word, unsigned count, const 
     *(both *)sums = part;
 }
 
-/* One or two columns of r, whose bytes are looked up: all sums of the strip fit into a small array.
- * 64/k rows at a time, so that their tables stay in the first cache. */
-INLINE void add_strip_of_few(const gathering *g, size_t begin, size_t end, const size_t k) {
-  const unsigned count = SCL_BITS_ROWS / (unsigned)k;
-  double sums[STRIP_GROUPS * EIGHT * 2] = {0};
+/* The same for a single column of residuals: all sums of the strip fit into a small array. */
+static void add_strip_of_one(const gathering *g, size_t begin, size_t end) {
+  double sums[STRIP_GROUPS * EIGHT] = {0};
   for (size_t w = 0; w < g->words; w++)
-    for (unsigned from = 0; from < SCL_BITS_ROWS; from += count)
-      for (size_t j = begin; j < end; j += EIGHT) {
-        const double *tables = g->tables + w * table_numbers(g) + from / BYTE * CHOICES * k;
-        const uint64_t *words = scl_bits_at(g->bits, j, g->first + w);
-        for (size_t c = 0; c < EIGHT; c++)
-          add_word(tables, words[c] >> from, count, k, sums + (j - begin + c) * k);
-      }
+    for (size_t j = begin; j < end; j += EIGHT) {
+      const uint64_t *words = scl_bits_at(g->bits, j, g->first + w);
+      for (size_t c = 0; c < EIGHT; c++)
+        add_word(g->tables + w * table_numbers(g), words[c], SCL_BITS_ROWS, 1,
+                 sums + j - begin + c);
+    }
   for (size_t j = begin; j < end; j++)
-    for (size_t q = 0; q < k; q++)
-      g->out[j * g->stride + q * g->plane] += sums[(j - begin) * k + q];
+    g->out[j * g->stride] += sums[j - begin];
 }
 
 /* Several targets: add the sums of one word of one column. */
@@ -114,11 +109,8 @@ static void add_strip(void *context, size_t index) {
   const gathering *g = context;
   const size_t begin = index * STRIP_GROUPS * EIGHT,
                end = scl_min(begin + STRIP_GROUPS * EIGHT, g->bits->columns);
-  if (g->width == BYTE) {
-    if (g->k == 1)
-      add_strip_of_few(g, begin, end, 1);
-    else
-      add_strip_of_few(g, begin, end, 2);
+  if (g->k == 1) {
+    add_strip_of_one(g, begin, end);
     return;
   }
   for (size_t w = 0; w < g->words; w++)
@@ -127,57 +119,81 @@ static void add_strip(void *context, size_t index) {
                   g->out + j * g->stride);
 }
 
-/* Run g on rows start .. start+rows-1. */
-static scl_status gather(gathering *g, size_t start, size_t rows, scl_error *error) {
-  const double *r = g->r;
-  const size_t each = table_numbers(g), begin = start / SCL_BITS_ROWS,
-               end = scl_bits_words(start + rows),
-               chunk = g->width == BYTE ? CHUNK_WORDS / g->k : CHUNK_WORDS,
-               strips = (scl_bits_groups(g->bits->columns) + STRIP_GROUPS - 1) / STRIP_GROUPS;
-  g->tables = scl_allocate_array(scl_min(end - begin, chunk) * each, sizeof *g->tables);
-  if (g->tables == NULL)
-    return scl_fail_memory(error, chunk * each * sizeof *g->tables, "sums of rows");
-  for (g->first = begin; g->first < end; g->first += chunk) {
-    const size_t at = scl_max(g->first * SCL_BITS_ROWS, start);
-    g->words = scl_min(chunk, end - g->first);
-    g->before = at - g->first * SCL_BITS_ROWS;
-    g->rows = start + rows - g->first * SCL_BITS_ROWS;
-    g->r = r + (at - start) * g->step;
-    scl_pool_run(g->words, fill_tables, g);
-    scl_pool_run(strips, add_strip, g);
-  }
-  scl_release(g->tables);
-  return SCL_STATUS_OK;
+/* Begin with word `first`, of rows start .. end-1 of the bits; r: the numbers of row `start`. */
+static void begin_words(gathering *g, size_t first, size_t start, size_t end, const double *r) {
+  const size_t at = scl_max(first * SCL_BITS_ROWS, start);
+  g->first = first;
+  g->before = at - first * SCL_BITS_ROWS;
+  g->rows = end - first * SCL_BITS_ROWS;
+  g->r = r + (at - start) * g->step;
 }
 
 scl_status scl_bits_adjoint(const scl_bits *bits, size_t start, size_t rows, const double *r,
                             size_t k, double *out, size_t stride, scl_error *error) {
-  gathering g = {.bits = bits,
-                 .r = r,
-                 .k = k,
-                 .step = k,
-                 .apart = 1,
-                 .width = k == 1 ? BYTE : 4,
-                 .out = out,
-                 .stride = stride,
-                 .plane = 1};
-  return rows == 0 || k == 0 ? SCL_STATUS_OK : gather(&g, start, rows, error);
+  if (rows == 0 || k == 0) return SCL_STATUS_OK;
+  gathering g = {
+      .bits = bits, .k = k, .step = k, .apart = 1, .width = k == 1 ? BYTE : 4, .out = out};
+  const size_t each = table_numbers(&g), begin = start / SCL_BITS_ROWS,
+               end = scl_bits_words(start + rows),
+               strips = (scl_bits_groups(bits->columns) + STRIP_GROUPS - 1) / STRIP_GROUPS;
+  g.stride = stride;
+  g.tables = scl_allocate_array(scl_min(end - begin, CHUNK_WORDS) * each, sizeof *g.tables);
+  if (g.tables == NULL)
+    return scl_fail_memory(error, CHUNK_WORDS * each * sizeof *g.tables, "sums of rows");
+  for (size_t w = begin; w < end; w += CHUNK_WORDS) {
+    begin_words(&g, w, start, start + rows, r);
+    g.words = scl_min(CHUNK_WORDS, end - w);
+    scl_pool_run(g.words, fill_tables, &g);
+    scl_pool_run(strips, add_strip, &g);
+  }
+  scl_release(g.tables);
+  return SCL_STATUS_OK;
+}
+
+/* ------------------------------------------------------------ whole numbers */
+
+/* sums (columns x k) += those of one word, by its tables; k is 1 or 2. Two numbers of half of the
+ * word's rows at a time: these tables fit into the first cache. */
+INLINE void add_columns(const gathering *g, const size_t k, double *sums) {
+  const unsigned count = SCL_BITS_ROWS / (unsigned)k;
+  for (unsigned from = 0; from < SCL_BITS_ROWS; from += count)
+    for (size_t j = 0; j < g->bits->columns; j += EIGHT) {
+      const uint64_t *words = scl_bits_at(g->bits, j, g->first);
+      for (size_t c = 0; c < EIGHT; c++)
+        add_word(g->tables + from / BYTE * CHOICES * k, words[c] >> from, count, k,
+                 sums + (j + c) * k);
+    }
+}
+
+/* One or two planes. */
+static scl_status add_planes(gathering *g, size_t start, size_t rows, const double *r, double *out,
+                             scl_error *error) {
+  const size_t k = g->k, d = g->bits->columns, padded = scl_bits_groups(d) * EIGHT,
+               numbers = table_numbers(g) + padded * k;
+  g->tables = scl_allocate_array(numbers, sizeof *g->tables);
+  if (g->tables == NULL) return scl_fail_memory(error, numbers * sizeof *g->tables, "sums of rows");
+  double *sums = g->tables + table_numbers(g);
+  memset(sums, 0, padded * k * sizeof *sums);
+  for (size_t w = start / SCL_BITS_ROWS; w < scl_bits_words(start + rows); w++) {
+    begin_words(g, w, start, start + rows, r);
+    fill_tables(g, 0);
+    if (k == 1)
+      add_columns(g, 1, sums);
+    else
+      add_columns(g, 2, sums);
+  }
+  for (size_t q = 0; q < k; q++)
+    for (size_t j = 0; j < d; j++)
+      out[q * d + j] += sums[j * k + q];
+  scl_release(g->tables);
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_bits_adjoint_whole(const scl_bits *bits, size_t start, size_t rows, const double *r,
                                   size_t k, double *out, scl_error *error) {
-  const size_t d = bits->columns;
   for (size_t q = 0; rows > 0 && q < k; q += 2) {
-    gathering g = {.bits = bits,
-                   .r = r + q * rows,
-                   .k = scl_min(2, k - q),
-                   .step = 1,
-                   .apart = rows,
-                   .width = BYTE,
-                   .out = out + q * d,
-                   .stride = 1,
-                   .plane = d};
-    SCL_TRY(gather(&g, start, rows, error));
+    gathering g = {.bits = bits, .k = scl_min(2, k - q), .step = 1, .apart = rows, .width = BYTE};
+    SCL_TRY(add_planes(&g, start, rows, r + q * rows, out + q * bits->columns, error));
   }
   return SCL_STATUS_OK;
 }

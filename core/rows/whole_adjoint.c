@@ -3,11 +3,14 @@
  * for every order of the rows, division into blocks, number of threads, and instruction set. */
 #include "rows/whole_sums.h"
 
+#include "base/pool.h"
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
-/* Rows whose sums of digits are added in float64; bits of such a sum. */
-enum { MOST_ROWS = 4096, SUM_BITS = 52, MOST_WIDTH = 50 };
+/* Rows whose sums of digits are added in float64, of bits fewer, so that all threads have some; bits
+ * of such a sum. */
+enum { MOST_ROWS = 4096, LEAST_ROWS = 1024, SUM_BITS = 52, MOST_WIDTH = 50 };
 
 /* Rows first .. first+rows-1 of some rows, and some columns of r: column, .. column+k-1 of the
  * sums. */
@@ -20,7 +23,8 @@ typedef struct piece {
   double *digits;
   size_t count, stride, plane;
   int low, width;
-  double *sums; /* count x k x D */
+  double *sums;          /* count x k x D */
+  pthread_mutex_t *lock; /* of the totals; NULL: one thread adds */
 } piece;
 
 /* Bits of a digit, so that the sum of all products with an entry of V stays below 2^SUM_BITS. */
@@ -42,6 +46,11 @@ static scl_status multiply(const piece *p, scl_error *error) {
     scl_whole_adjoint(of->type, p->rows, d, v, of->stride, p->digits, p->count * p->k, p->sums);
     return SCL_STATUS_OK;
   }
+  bool taken = false;
+  if (p->count == 1) /* targets of classes, and the constant */
+    SCL_TRY(scl_bits_adjoint_of_two(of->bits, of->first + p->first, p->rows, p->digits, 1, 1,
+                                    p->sums, 1, &taken, error));
+  if (taken) return SCL_STATUS_OK;
   return scl_bits_adjoint_whole(of->bits, of->first + p->first, p->rows, p->digits, p->count,
                                 p->sums, error);
 }
@@ -64,13 +73,28 @@ static scl_status add_sums(const piece *p, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+static void enter(const piece *p) {
+  if (p->lock != NULL) (void)pthread_mutex_lock(p->lock);
+}
+
+static void leave(const piece *p) {
+  if (p->lock != NULL) (void)pthread_mutex_unlock(p->lock);
+}
+
+static void set_infinite(const piece *p) {
+  enter(p);
+  *p->to->finite = false;
+  leave(p);
+}
+
 /* Add V'r; r: rows x k. */
 static scl_status add_piece(piece *p, const double *r, scl_error *error) {
   const size_t numbers = p->rows * p->k;
   int high;
-  if (!scl_exact_span(r, numbers, &p->low, &high)) *p->to->finite = false;
+  const bool finite = scl_exact_span(r, numbers, &p->low, &high);
   p->width = width_for(p);
-  p->count = *p->to->finite ? scl_exact_digits(p->low, high, p->width) : 0;
+  p->count = finite ? scl_exact_digits(p->low, high, p->width) : 0;
+  if (!finite) set_infinite(p);
   if (p->count == 0) return SCL_STATUS_OK; /* zeros */
   const size_t room = p->count * (numbers + p->k * p->to->features);
   p->digits = scl_allocate_array(room + 1, sizeof *p->digits);
@@ -81,7 +105,9 @@ static scl_status add_piece(piece *p, const double *r, scl_error *error) {
   p->plane = p->of->bits != NULL ? p->rows : p->k;
   scl_exact_cut(r, p->rows, p->k, p->low, p->width, p->count, p->digits, p->stride, p->plane);
   scl_status status = multiply(p, error);
+  enter(p);
   if (status == SCL_STATUS_OK) status = add_sums(p, error);
+  leave(p);
   scl_release(p->digits);
   return status;
 }
@@ -102,14 +128,48 @@ static scl_status add_bits(piece *p, const double *r, scl_error *error) {
   return status;
 }
 
+/* Pieces of rows of bits, which threads take. */
+typedef struct pieces {
+  const scl_whole_rows *of;
+  const scl_whole_adjoint_sums *to;
+  const double *r;
+  size_t each;
+  pthread_mutex_t lock;
+} pieces;
+
+static scl_status piece_of_bits(void *context, size_t index, scl_error *error) {
+  pieces *all = context;
+  const size_t at = index * all->each;
+  piece p = {.of = all->of,
+             .to = all->to,
+             .first = at,
+             .rows = scl_min(all->each, all->of->rows - at),
+             .k = all->to->columns,
+             .lock = &all->lock};
+  const double *r = all->r + at * p.k;
+  return p.k > 1 ? add_bits(&p, r, error) : add_piece(&p, r, error);
+}
+
+/* As pieces are added exactly, neither their number nor their order changes the sum. */
+static scl_status bits_adjoint(const scl_whole_rows *rows, const double *r,
+                               const scl_whole_adjoint_sums *to, scl_error *error) {
+  const size_t threads = scl_pool_threads(), share = (rows->rows + threads - 1) / threads;
+  pieces all = {.of = rows,
+                .to = to,
+                .r = r,
+                .each = scl_max(LEAST_ROWS, scl_min(MOST_ROWS, share)),
+                .lock = PTHREAD_MUTEX_INITIALIZER};
+  return scl_pool_try((rows->rows + all.each - 1) / all.each, piece_of_bits, &all, error);
+}
+
 scl_status scl_whole_rows_adjoint(const scl_whole_rows *rows, const double *r,
                                   const scl_whole_adjoint_sums *to, scl_error *error) {
   const size_t k = to->columns;
+  if (rows->bits != NULL) return bits_adjoint(rows, r, to, error);
   for (size_t at = 0; at < rows->rows; at += MOST_ROWS) {
     piece p = {
         .of = rows, .to = to, .first = at, .rows = scl_min(MOST_ROWS, rows->rows - at), .k = k};
-    SCL_TRY(rows->bits != NULL && k > 1 ? add_bits(&p, r + at * k, error)
-                                        : add_piece(&p, r + at * k, error));
+    SCL_TRY(add_piece(&p, r + at * k, error));
   }
   return SCL_STATUS_OK;
 }
