@@ -10,7 +10,11 @@
  * The library is opened when processes are joined, not with the plugin: it takes a third of a
  * second, and changes signal handlers. Collective functions are called from one thread
  * (MPI_THREAD_FUNNELED). By MPI's default, an error ends all processes with a message of the
- * implementation. */
+ * implementation.
+ *
+ * Every exchange is one that does not block, and a process that waits for it sleeps: the functions
+ * of MPI that block keep a core busy until the slowest process arrives, and where there are more
+ * processes than cores, keep it from that process. */
 #ifndef SCULLERY_SHARED_MPI_TRANSPORT_H
 #define SCULLERY_SHARED_MPI_TRANSPORT_H
 
@@ -18,15 +22,21 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { MPI_CHUNK = 1 << 24 }; /* elements of a call, whose counts are int */
+enum {
+  MPI_CHUNK = 1 << 24,            /* elements of a call, whose counts are int */
+  MPI_YIELD_NANOSECONDS = 50000,  /* for which a process that waits does not sleep yet */
+  MPI_SLEEP_NANOSECONDS = 1000000 /* the longest sleep between two looks */
+};
 
 /* The functions of the library that are called. */
 /* clang-format off */
 #define MPI_FUNCTIONS(X)                                                                           \
-  X(Init_thread) X(Initialized) X(Comm_dup) X(Comm_size) X(Comm_rank) X(Allreduce) X(Bcast)        \
-  X(Comm_free) X(Finalize) X(Abort)
+  X(Init_thread) X(Initialized) X(Comm_size) X(Comm_rank) X(Iallreduce) X(Ibcast) X(Ibarrier)      \
+  X(Test) X(Finalize) X(Abort)
 /* clang-format on */
 
 typedef struct mpi_group {
@@ -71,7 +81,7 @@ static scl_status mpi_start(mpi_group *g, scl_error *error) {
   if (g->Initialized(&started) != MPI_SUCCESS || started ||
       g->Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     return g->host->fail(error, SCL_STATUS_IO, "MPI cannot be started here");
-  (void)g->Comm_dup(MPI_HANDLE(MPI_COMM_WORLD, "ompi_mpi_comm_world"), &g->world);
+  g->world = MPI_HANDLE(MPI_COMM_WORLD, "ompi_mpi_comm_world");
   (void)g->Comm_size(g->world, &g->size);
   (void)g->Comm_rank(g->world, &g->rank);
   return SCL_STATUS_OK;
@@ -95,7 +105,27 @@ static scl_status mpi_open(const void *self, void **group, scl_error *error) {
 static size_t mpi_size(void *group) { return (size_t)((const mpi_group *)group)->size; }
 static size_t mpi_rank(void *group) { return (size_t)((const mpi_group *)group)->rank; }
 
-static scl_status mpi_failed(const mpi_group *g, scl_error *error) {
+static int64_t mpi_nanoseconds(void) {
+  struct timespec t;
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Wait for an exchange that `begun` has begun. A sleep takes an eighth of the time waited so far:
+ * it delays a long wait little, and a short one not at all. */
+static scl_status mpi_wait(const mpi_group *g, int begun, MPI_Request *request, scl_error *error) {
+  const int64_t from = mpi_nanoseconds();
+  int done = 0;
+  while (begun == MPI_SUCCESS && g->Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
+    if (done) return SCL_STATUS_OK;
+    const int64_t waited = mpi_nanoseconds() - from, eighth = waited / 8;
+    const struct timespec sleep = {
+        0, (long)(eighth < MPI_SLEEP_NANOSECONDS ? eighth : MPI_SLEEP_NANOSECONDS)};
+    if (waited < MPI_YIELD_NANOSECONDS)
+      (void)sched_yield();
+    else
+      (void)nanosleep(&sleep, NULL);
+  }
   return g->host->fail(error, SCL_STATUS_IO, "an exchange between the processes failed");
 }
 
@@ -104,8 +134,11 @@ static scl_status mpi_reduce(mpi_group *g, int64_t *numbers, size_t count, MPI_O
   const MPI_Datatype type = MPI_HANDLE(MPI_INT64_T, "ompi_mpi_int64_t");
   for (size_t at = 0; at < count; at += MPI_CHUNK) {
     const size_t some = count - at < MPI_CHUNK ? count - at : MPI_CHUNK;
-    if (g->Allreduce(MPI_IN_PLACE, numbers + at, (int)some, type, op, g->world) != MPI_SUCCESS)
-      return mpi_failed(g, error);
+    MPI_Request request;
+    const int begun =
+        g->Iallreduce(MPI_IN_PLACE, numbers + at, (int)some, type, op, g->world, &request);
+    const scl_status status = mpi_wait(g, begun, &request, error);
+    if (status != SCL_STATUS_OK) return status;
   }
   return SCL_STATUS_OK;
 }
@@ -126,15 +159,20 @@ static scl_status mpi_broadcast(void *group, size_t from, void *bytes, size_t si
   const MPI_Datatype type = MPI_HANDLE(MPI_BYTE, "ompi_mpi_byte");
   for (size_t at = 0; at < size; at += MPI_CHUNK) {
     const size_t some = size - at < MPI_CHUNK ? size - at : MPI_CHUNK;
-    if (g->Bcast((char *)bytes + at, (int)some, type, (int)from, g->world) != MPI_SUCCESS)
-      return mpi_failed(g, error);
+    MPI_Request request;
+    const int begun = g->Ibcast((char *)bytes + at, (int)some, type, (int)from, g->world, &request);
+    const scl_status status = mpi_wait(g, begun, &request, error);
+    if (status != SCL_STATUS_OK) return status;
   }
   return SCL_STATUS_OK;
 }
 
 static void mpi_close(void *group) {
   mpi_group *g = group;
-  (void)g->Comm_free(&g->world);
+  MPI_Request request;
+  scl_error error;
+  /* Finalize waits for all, and keeps a core busy while it does. */
+  (void)mpi_wait(g, g->Ibarrier(g->world, &request), &request, &error);
   (void)g->Finalize();
   g->host->release(g);
 }

@@ -1,4 +1,5 @@
 /* Processes started by MPICH's mpirun, or by a launcher that speaks PMI. */
+#define _GNU_SOURCE
 #define MPI_SIZE_VARIABLE "PMI_SIZE"
 #define MPI_HANDLE(name, symbol) ((void)g, name)
 #include "shared/mpi_transport.h"

@@ -1,4 +1,5 @@
 /* Processes started by Open MPI's mpirun, or by a launcher that knows it. */
+#define _GNU_SOURCE
 #define MPI_SIZE_VARIABLE "OMPI_COMM_WORLD_SIZE"
 #define MPI_HANDLE(name, symbol) dlsym(g->library, symbol)
 #include "shared/mpi_transport.h"

@@ -36,4 +36,33 @@ function fingerprint.agree(t, files)
     or "in " .. files[1], core.digest(table.concat(list, "\n")):sub(1, 16)))
 end
 
+-- Identifies what a component computes, where that is not part of Scullery.
+local function print_of(info)
+  if info.origin == "built in" then return nil end
+  if info.digest then return info.digest end -- defined by the script
+  -- The name of what was compiled is a digest of its source.
+  return info.origin == "compiled" and info.path:match "[^/]*$" or core.sha256(info.path)
+end
+
+--- fingerprint.plugins_agree(used): raises an error where the plugin of a component in use (a table
+--- with components as values) is another one on the machine of process 0.
+function fingerprint.plugins_agree(used)
+  if core.process_count() == 1 then return end
+  local prints, lines = {}, {}
+  for name, one in pairs(used) do
+    local info = core.plugin_info(one.kind, one.name)
+    local print = print_of(info)
+    prints[name] = print and { print = print, path = info.path }
+    lines[#lines + 1] = print and name .. "\t" .. print
+  end
+  for name, print in core.process_share("plugins in use", table.concat(lines, "\n"))
+    :gmatch "([^\n]*)\t([^\n]*)" do
+    local own = prints[name]
+    if own and own.print ~= print then
+      error(("the plugin %s, %s, has other bytes than that of process 0 (%s)"):format(name,
+        own.path, core.process_hosts()[1]), 0)
+    end
+  end
+end
+
 return fingerprint

@@ -5,6 +5,7 @@ local core = require "scullery.core"
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local density = require "scullery.model.density"
+local fingerprint = require "scullery.data.fingerprint"
 local model = require "scullery.model.model"
 local multilabel = require "scullery.model.multilabel"
 local options = require "scullery.base.options"
@@ -156,10 +157,11 @@ end
 
 fitting.check_data = check_data
 
---- fitting.check_processes(ds, title): raises an error where there are more processes than rows.
+--- fitting.check_processes(ds, title): raises an error where there are more processes than rows,
+--- and where a plugin in use is not the same in all.
 function fitting.check_processes(ds, title)
   local rows, count = ds:size(), core.process_count()
-  if rows >= count then return end
+  if rows >= count then return fingerprint.plugins_agree(component.used) end
   error(("%s: fewer rows (%d) than processes (%d, the first on %s), of which each takes some \z
     rows: start at most %d"):format(title, rows, count, core.process_hosts()[1], rows), 0)
 end

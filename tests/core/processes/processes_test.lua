@@ -371,6 +371,26 @@ function TestTheFirstWritesFiles()
   end)
 end
 
+-- Each process loads a plugin of its own of the same name.
+function TestAPluginOfOtherBytes()
+  support.in_folder(function(folder)
+    local built <close> = assert(io.open(support.build .. "/plugins/sampler/cauchy.so", "rb"))
+    local bytes = built:read "a":gsub("cauchy\0", "cauchz\0")
+    for rank, behind in pairs{ [0] = "", "", "another" } do
+      support.write(("%s/%d.so"):format(folder, rank), bytes .. behind)
+    end
+    local code = several.fit .. ([[
+      sc.plugin.load("%s/" .. sc.processes.rank .. ".so")
+      local p = sc.pipeline{ sc.features{ p = sc.sampler.cauchz{ gamma = 1 }, T = 20, seed = 1,
+        phi = sc.nonlinearity.fourier() }, sc.solver.ridge{ lambda = 1 } }
+      p:fit(X, X:column(1))
+      print "fitted"]]):format(folder)
+    lu.assertEquals(several.succeeds(2, code), "fitted\n")
+    several.fails({ "process 2 of 3 (", "pipeline:fit: the plugin sampler cauchz, " .. folder ..
+      "/2.so, has other bytes than that of process 0 (" }, 3, code)
+  end)
+end
+
 function TestBadOptions()
   for _, case in ipairs{ { "--processes 0", "1 to 256" }, { "--processes many", "many" },
     { "--processes 300", "1 to 256" }, { "--processes", "--processes" },
