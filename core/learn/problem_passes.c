@@ -187,12 +187,6 @@ static scl_status product_run(void *context, const scl_run *run, scl_error *erro
   return pass_multiply(p, run, p->out + run->rows.first * p->k, error);
 }
 
-/* A run of an adjoint: rows first .. of r. */
-static scl_status adjoint_run(void *context, const scl_run *run, scl_error *error) {
-  passing *p = context;
-  return add_adjoint(p, run, p->in + run->rows.first * p->k, error);
-}
-
 /* One step of a sweep: scores = Phi a, the solver's turn replaces them, and Phi' scores is added.
  * scores: count x k numbers to work in. */
 static scl_status sweep_scores(passing *p, const scl_run *run, double *scores, scl_error *error) {
@@ -230,6 +224,19 @@ static size_t sweep_rows(const passing *p, const scl_run *run) {
   const double fit = SWEEP_BYTES / row / SWEEP_ROWS;
   if (run->block->bits != NULL || has_entries(p)) return run->rows.count;
   return fit < 1 ? SWEEP_ROWS : fit > 64 ? 64 * SWEEP_ROWS : (size_t)fit * SWEEP_ROWS;
+}
+
+/* A run of an adjoint: rows first .. of r. General products round by the rows that they take at a
+ * time: as many as a sweep, which makes the same sums in one process. */
+static scl_status adjoint_run(void *context, const scl_run *run, scl_error *error) {
+  passing *p = context;
+  const size_t rows = run->rows.count,
+               most = p->leaves.thin.general ? scl_min(sweep_rows(p, run), rows) : rows;
+  for (size_t at = 0; at < rows; at += most) {
+    const scl_run part = most == rows ? *run : part_of(p, run, at, scl_min(most, rows - at));
+    SCL_TRY(add_adjoint(p, &part, p->in + part.rows.first * p->k, error));
+  }
+  return SCL_STATUS_OK;
 }
 
 /* Sweep one run of rows, sweep_rows at a time. */
