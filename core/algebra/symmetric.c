@@ -78,14 +78,20 @@ double scl_symmetric_get(const scl_symmetric *a, size_t i, size_t j) {
 
 void scl_symmetric_set_block(scl_symmetric *a, size_t first_row, size_t rows, size_t first_col,
                              size_t cols, scl_dtype dtype, const void *block) {
-  for (size_t r = 0; r < rows; r++)
-    for (size_t c = 0; c < cols && first_col + c <= first_row + r; c++) {
-      if (!scl_tile_row_here(a, (first_row + r) / a->tile)) break;
-      const size_t i = first_row + r, j = first_col + c, at = r * cols + c;
-      const double value = dtype == SCL_DTYPE_FLOAT64 ? ((const double *)block)[at]
-                                                      : (double)((const float *)block)[at];
-      scl_tile_at(a, i / a->tile, j / a->tile)[i % a->tile * a->tile + j % a->tile] = value;
+  for (size_t r = 0; r < rows; r++) {
+    const size_t i = first_row + r, end = scl_min(cols, i < first_col ? 0 : i - first_col + 1);
+    if (!scl_tile_row_here(a, i / a->tile)) continue;
+    for (size_t c = 0, run; c < end; c += run) { /* the part of the row in one tile */
+      const size_t j = first_col + c;
+      double *to = scl_tile_at(a, i / a->tile, j / a->tile) + i % a->tile * a->tile + j % a->tile;
+      run = scl_min(end - c, a->tile - j % a->tile);
+      if (dtype == SCL_DTYPE_FLOAT64)
+        memcpy(to, (const double *)block + r * cols + c, run * sizeof *to);
+      else
+        for (size_t k = 0; k < run; k++)
+          to[k] = (double)((const float *)block)[r * cols + c + k];
     }
+  }
 }
 
 /* ------------ filling */

@@ -28,7 +28,7 @@ static inline size_t scl_tile_count(const scl_symmetric *a) {
 }
 /* Whether row i of tiles is stored. */
 static inline bool scl_tile_row_here(const scl_symmetric *a, size_t i) {
-  return i % a->ranks == a->rank;
+  return a->ranks == 1 || i % a->ranks == a->rank; /* one division fewer: entries ask */
 }
 /* Tiles before the `rows`-th row of tiles that is stored. */
 static inline size_t scl_tiles_before(const scl_symmetric *a, size_t rows) {
@@ -40,7 +40,8 @@ static inline size_t scl_tiles_here(const scl_symmetric *a) {
 }
 /* A tile that is stored. */
 static inline double *scl_tile_at(const scl_symmetric *a, size_t i, size_t j) {
-  return a->data + (scl_tiles_before(a, i / a->ranks) + j) * a->tile * a->tile;
+  const size_t row = a->ranks == 1 ? i : i / a->ranks;
+  return a->data + (scl_tiles_before(a, row) + j) * a->tile * a->tile;
 }
 static inline size_t scl_tile_rows(const scl_symmetric *a, size_t i) {
   return scl_min(a->tile, a->n - i * a->tile);
