@@ -106,11 +106,11 @@ local function record_checks(list)
   assert(file:write("experiment,again,alike,commit\n", table.concat(lines, "\n"), "\n")):close()
 end
 
--- The text with a sentence on the cells that were run again, behind the line of each experiment.
+-- The text with a sentence on the cells that another build ran too, behind each experiment's line.
 local function with_checks(text, found)
   return (text:gsub("\n(([%w_.-]+): %d+ cells? done[^\n]*)", function(line, name)
     local one = found[name]
-    return one and ("\n%s Run again by commit %s: %s of %s cells have the same results to ten \z
+    return one and ("\n%s Also run by commit %s: %s of %s cells have the same results to ten \z
       digits."):format(line, one[3], one[2], one[1])
   end))
 end

@@ -11,7 +11,7 @@
 -- The paper gives no numbers, but says that random stumps catch up with AdaBoost's error as K
 -- grows, and reach a given error in an order of magnitude less time. On columns of 0 and 1 they
 -- catch up to half a percent: 15.4 %, AdaBoost 14.9 %. On numbers AdaBoost stays ahead, 13.2 %
--- against 14.5 %. K of them take a third (K = 10) to a twentieth (1000) of the time of K rounds; to
+-- against 14.5 %. K of them take half (K = 10) to a 17th (1000) of the time of K rounds; to
 -- the same error they are about twice as fast. This AdaBoost sorts each column once.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }

@@ -48,7 +48,7 @@ end
 function TestPage:test_cells_that_were_run_again()
   self:add("figure1", old)
   support.write(self.out .. "/checked.csv", "experiment,again,alike,commit\nrks_figure1,3,2,0ab\n")
-  lu.assertStrContains(select(2, self:make()), "; by " .. old .. ". Run again by commit 0ab: 2 of "
+  lu.assertStrContains(select(2, self:make()), "; by " .. old .. ". Also run by commit 0ab: 2 of "
     .. "3 cells have the same results to ten digits.\n")
 end
 
