@@ -79,7 +79,8 @@ const char *scl_nearest(const char *word, const char *const *names, size_t count
   size_t least = scl_max(length / 2, 1);
   if (length > LONGEST) return NULL; /* no name is that long */
   for (size_t i = 0; i < count; i++) {
-    const size_t distance = edit_distance(word, names[i]);
+    const bool begins = length >= 3 && strncmp(word, names[i], length) == 0; /* desc, describe */
+    const size_t distance = begins ? 1 : edit_distance(word, names[i]);
     if (distance > least || (distance == least && best != NULL)) continue;
     least = distance;
     best = names[i];

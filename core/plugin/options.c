@@ -199,6 +199,35 @@ static scl_status set_default(scl_settings *settings, size_t i, scl_error *error
 
 /* ------------ all values */
 
+/* That of `names` by which an option of scikit-learn or pandas goes here, NULL where there is none. */
+static const char *familiar_name(const char *name, const char *const *names, size_t count) {
+  static const char *const pairs[][2] = {{"alpha", "lambda"},
+                                         {"C", "lambda"},
+                                         {"n_components", "T"},
+                                         {"cv", "folds"},
+                                         {"k", "folds"},
+                                         {"n_splits", "folds"},
+                                         {"n_splits", "k"},
+                                         {"random_state", "seed"},
+                                         {"scoring", "score"},
+                                         {"scoring", "metric"},
+                                         {"test_size", "test"},
+                                         {"sample_weight", "weights"},
+                                         {"sep", "separator"},
+                                         {"delimiter", "separator"},
+                                         {"max_iter", "max_iterations"},
+                                         {"tol", "tolerance"},
+                                         {"fit_intercept", "intercept"},
+                                         {"n_neighbors", "k"},
+                                         {"n_repeats", "repeats"},
+                                         {"na_values", "missing"},
+                                         {"usecols", "select"}};
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+    for (size_t k = 0; strcmp(name, pairs[i][0]) == 0 && k < count; k++)
+      if (strcmp(names[k], pairs[i][1]) == 0) return names[k];
+  return NULL;
+}
+
 scl_status scl_refuse_option(const char *title, const scl_option *options, size_t n_options,
                              const char *name, scl_error *error) {
   const char *names[64] = {NULL};
@@ -210,7 +239,8 @@ scl_status scl_refuse_option(const char *title, const scl_option *options, size_
     used = scl_append(list, sizeof list, used, i == 0 ? "" : ", ");
     used = scl_append(list, sizeof list, used, options[i].name);
   }
-  const char *near = scl_nearest(name, names, count);
+  const char *familiar = familiar_name(name, names, count),
+             *near = familiar != NULL ? familiar : scl_nearest(name, names, count);
   if (count == 0)
     return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: unknown option '%.60s': it takes none",
                     title, name);

@@ -39,7 +39,9 @@ local function find_column(ds, name)
     if column.name == name then return column end
     names[#names + 1] = column.name
   end
-  fail("takes a column's name, and got %s%s", options.show(name), objects.suggestion(name, names))
+  local near = objects.suggestion(name, names)
+  fail("takes a column's name, and got %s%s", options.show(name),
+    near ~= "" and near or "; ds.names lists them")
 end
 
 -- The distinct values among `points` evenly spaced quantiles of a column, ascending.

@@ -80,7 +80,8 @@ function threshold.choose(p, data, given)
   threshold.check(f, 0.5)
   for _, name in ipairs{ "cost", "rate" } do
     if (o.by == name) ~= (o[name] ~= nil) then
-      fail("by = \"%s\" and option '%s' belong together", name, name)
+      fail("by = \"%s\" and option '%s' belong together; it takes %s", name, name,
+        rules[name].takes)
     end
   end
   if not dataset.is(data) then

@@ -51,6 +51,9 @@ end
 
 function TestOptions()
   fails({ "solver.ridge", "lamda", "did you mean 'lambda'" }, sc.solver.ridge, { lamda = 1 })
+  fails({ "'alpha' (did you mean 'lambda'?)" }, sc.solver.ridge, { alpha = 1 })
+  fails({ "'desc' (did you mean 'describe'?)" }, function() return sc.data.load("wdbc"):desc() end)
+  fails({ "'n_components' (did you mean 'T'?)" }, sc.features, { n_components = 10 })
   fails({ "'lambda'", "-1", "at least 0" }, sc.solver.ridge, { lambda = -1 })
   fails({ "'lambda'", "\"big\"" }, sc.solver.ridge, { lambda = "big" })
   fails({ "'lambda'" }, sc.solver.ridge, { lambda = 0 / 0 })

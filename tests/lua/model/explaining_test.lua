@@ -156,7 +156,8 @@ function TestAChosenThresholdIsTheBest()
   end
   local found = p:threshold(ds, { by = "rate", rate = 0.9 })
   lu.assertTrue(sc.metrics.recall(p:predict(ds, { threshold = found.threshold }), ds.y) >= 0.9)
-  lu.assertErrorMsgContains("belong together", p.threshold, p, ds, { by = "cost" })
+  lu.assertErrorMsgContains("belong together; it takes { of a false second class", p.threshold, p,
+    ds, { by = "cost" })
 end
 
 -- Areas of the curves are those of the metrics; a ranking without errors has a corner.
