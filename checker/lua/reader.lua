@@ -28,7 +28,7 @@ local function check_recognises(t)
     t:expect(known(first), "it does not recognise its example")
     for _, other in ipairs{ "", "a", "a,b,c\n1,2,3\n", first:sub(1, 1) .. "ame,b,c\n1,2,3\n",
       ("\0"):rep(4096), ("\255"):rep(4096) } do
-      t:expect(not known(other), "it recognises %d bytes that are no file of its format", #other)
+      t:expect(not known(other), "it recognises %d bytes that are not a file of its format", #other)
     end
   end)
 end
@@ -128,5 +128,5 @@ return {
     run = check_parts },
   { name = "bent", about = "damaged files give rows or a sentence, and nothing leaks",
     run = check_bent },
-  { name = "refused", about = "what is no file gives a sentence", run = check_refused },
+  { name = "refused", about = "what is not a file gives a sentence", run = check_refused },
 }

@@ -44,8 +44,8 @@ static scl_status refuse_pair(const parser *p, const char *word, const char *at,
                   "that count from 0");
   return refuse(p, word,
                 p->format->base == 1
-                    ? "has an index that is no whole number from 1 to 2147483647, in digits"
-                    : "has an index that is no whole number from 0 to 2147483646, in digits");
+                    ? "has an index that is not a whole number from 1 to 2147483647, in digits"
+                    : "has an index that is not a whole number from 0 to 2147483646, in digits");
 }
 
 static scl_status refuse_order(const parser *p, const char *word, bool again) {

@@ -18,7 +18,7 @@ scl_status npy_header_size(const char *path, const char *bytes, size_t length, s
                            scl_error *error) {
   const unsigned char *b = (const unsigned char *)bytes;
   if (length < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: this is no .npy file", path);
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: this is not a .npy file", path);
   if (b[6] < 1 || b[6] > 3 || b[7] != 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "%s: .npy version %d.%d is not known; 1.0, 2.0 and 3.0 are", path, b[6], b[7]);

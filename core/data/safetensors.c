@@ -324,7 +324,7 @@ static bool is_signed(const reader *r) {
 /* Read the prefix and the header, take the digest out of it, and begin the digest of the file
  * with zeros in its place. */
 static scl_status read_header(reader *r, scl_error *error) {
-  static const char none[] = "this is no model: it does not begin as a saved model does";
+  static const char none[] = "this is not a model: it does not begin as a saved model does";
   unsigned char prefix[PREFIX];
   uint64_t length = 0;
   if (r->size < PREFIX) return damaged(r, "the file is cut off, or no safetensors file", error);

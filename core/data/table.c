@@ -101,10 +101,11 @@ static scl_status refuse_labels(scl_labels *labels, const double *decimal, scl_e
         error, SCL_STATUS_BAD_DATA,
         "the target has more than %d different labels; task = \"regression\" takes them as values",
         SCL_MOST_LABELS);
-  return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "the target has %zu different values, and some are no whole numbers (%.6g): task "
-                  "= \"regression\" takes them as values, and a classification has few labels",
-                  count, sample);
+  return scl_fail(
+      error, SCL_STATUS_BAD_DATA,
+      "the target has %zu different values, and some are not whole numbers (%.6g): task "
+      "= \"regression\" takes them as values, and a classification has few labels",
+      count, sample);
 }
 
 scl_status scl_table_take_labels(scl_table *table, scl_labels *labels, scl_error *error) {

@@ -122,7 +122,7 @@ static int run_slot(lua_State *L) {
 /* The error of Lua on top of the stack, as a status. */
 static scl_status fail_with_lua(lua_State *L, const char *field, int status, scl_error *error) {
   const char *text = lua_tostring(L, -1);
-  if (text == NULL) text = "an error that is no text";
+  if (text == NULL) text = "an error that is not a text";
   if (scl_is_interrupt(text)) return scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!");
   return scl_fail(error, status == LUA_ERRMEM ? SCL_STATUS_NO_MEMORY : SCL_STATUS_INTERNAL,
                   "%s%s%s", field, *field == 0 ? "" : ": ", text);

@@ -212,7 +212,7 @@ void scl_history_open(void (*take)(const char *statement)) {
     if (path[0] == 0)
       (void)fputs("The history is not kept: neither HOME nor XDG_STATE_HOME is set.\n", stderr);
     else
-      say_lost(errno == ENOTSUP ? "this is no plain file"
+      say_lost(errno == ENOTSUP ? "this is not a plain file"
                                 : strerror(errno == ENOENT && no_folder != 0 ? no_folder : errno),
                "");
     const int old = path[0] == 0 ? -1 : open_plain(O_RDONLY);

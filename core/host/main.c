@@ -34,7 +34,7 @@ static const char usage[] =
     "       scullery experiment join FOLDER/NAME ...\n"
     "       scullery notebook install | uninstall [--user | --prefix DIR] [--processes N]\n"
     "\n"
-    "Without arguments: the prompt; where standard input is no terminal, a script from it.\n"
+    "Without arguments: the prompt; where standard input is not a terminal, a script from it.\n"
     "A script is Lua 5.4. sc (= require \"scullery\") and help are globals everywhere.\n"
     "  -e CODE      run CODE\n"
     "  -l MODULE    require MODULE into a global of its name; -l NAME=MODULE into the global NAME\n"

@@ -67,9 +67,10 @@ void scl_training_destroy(scl_training *training) {
 
 scl_status scl_training_gram(scl_training *training, const scl_symmetric **out, scl_error *error) {
   if (training->flow.map == NULL)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "these features have no K (and phi is no kernel, which has k itself as K), so "
-                    "no Gram matrix of parameters");
+    return scl_fail(
+        error, SCL_STATUS_UNSUPPORTED,
+        "these features have no K (and phi is not a kernel, which has k itself as K), so "
+        "no Gram matrix of parameters");
   pthread_mutex_lock(&training->lock);
   const scl_status status = training->gram == NULL
                                 ? scl_map_gram(training->flow.map, &training->gram, error)

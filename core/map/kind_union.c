@@ -315,7 +315,7 @@ static scl_status check_part(const scl_map_part *parts, size_t p, size_t dim, sc
   const size_t cols = part->columns == NULL ? dim : part->n_columns;
   if (part->map->bare || (part->map->kind->apply == NULL && scl_map_entries(part->map) == 0) ||
       part->map->kind == &scl_map_kind_staged || part->map->kind == &scl_map_kind_union)
-    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "part %zu is no map of a union", p + 1);
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED, "part %zu is not a map of a union", p + 1);
   if (part->map->dtype != first->map->dtype || part->map->whole != first->map->whole)
     return scl_fail(error, SCL_STATUS_BAD_OPTION,
                     "part %zu of a union is of another number type than part 1", p + 1);

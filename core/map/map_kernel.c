@@ -223,7 +223,7 @@ static scl_status gram_rectangle(void *context, size_t first_row, size_t rows, s
 scl_status scl_map_gram(const scl_map *map, scl_symmetric **out, scl_error *error) {
   if (map->kind->gram != NULL) return map->kind->gram(map, out, error);
   return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                  "these features have no K (and phi is no kernel, which has k itself as K), so "
+                  "these features have no K (and phi is not a kernel, which has k itself as K), so "
                   "no Gram matrix of parameters");
 }
 

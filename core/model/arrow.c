@@ -67,7 +67,7 @@ static scl_status look_at_columns(arrow_reading *r, scl_error *error) {
   const struct ArrowSchema *schema = &r->schema;
   if (schema->format == NULL || strcmp(schema->format, "+s") != 0 || schema->n_children < 1)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "the Arrow stream is no table of columns (format \"%s\")",
+                    "the Arrow stream is not a table of columns (format \"%s\")",
                     schema->format == NULL ? "" : schema->format);
   const size_t count = (size_t)schema->n_children;
   r->columns = scl_allocate_zero(count * sizeof *r->columns);
@@ -278,10 +278,11 @@ static scl_status copy_texts(arrow_reading *r, const struct ArrowArray *batch, s
   }
   r->rows.rows = before;
   if (status == SCL_STATUS_OK && c->levels.overflow)
-    return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "column '%s' of the Arrow stream has more than %d different texts: that is no "
-                    "category",
-                    c->name, CSV_MOST_LEVELS);
+    return scl_fail(
+        error, SCL_STATUS_BAD_DATA,
+        "column '%s' of the Arrow stream has more than %d different texts: that is not a "
+        "category",
+        c->name, CSV_MOST_LEVELS);
   return status;
 }
 

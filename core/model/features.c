@@ -322,7 +322,7 @@ static scl_status read_part(const scl_saved *saved, const cJSON *said, size_t di
   const cJSON *list = scl_saved_find(said, "columns"), *scale = scl_saved_find(said, "scale");
   double number = 1;
   if (scale != NULL && !scl_saved_number(saved, scale, &number))
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "the scale of a part of features is no number");
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "the scale of a part of features is not a number");
   part->scale = number;
   if (list == NULL) return SCL_STATUS_OK;
   const size_t count = cJSON_IsArray(list) ? scl_saved_count(list) : 0;

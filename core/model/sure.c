@@ -93,7 +93,7 @@ static scl_status read_columns(const scl_saved *saved, const cJSON *said, size_t
     double place;
     if (!scl_saved_number(saved, item, &place) || !(place >= 1 && place <= (double)dim) ||
         place != floor(place))
-      return scl_fail(error, SCL_STATUS_BAD_DATA, "a column of its intervals is no column");
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "a column of its intervals is not a column");
     out->columns[out->n_columns++] = (size_t)place - 1;
   }
   return SCL_STATUS_OK;
@@ -124,7 +124,7 @@ static scl_status read_method(const scl_saved *saved, const cJSON *said, size_t 
   for (size_t i = 0; i < out->rows; i++) {
     const double fold = scl_matrix_get(&out->fold, 0, i);
     if (!(fold >= 1 && fold <= (double)out->folds) || fold != floor(fold))
-      return scl_fail(error, SCL_STATUS_BAD_DATA, "a fold of its intervals is no fold");
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "a fold of its intervals is not a fold");
   }
   return SCL_STATUS_OK;
 }

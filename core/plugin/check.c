@@ -60,7 +60,7 @@ static scl_status check_former(const scl_plugin *plugin, const scl_option *optio
     (void)snprintf(name, sizeof name, "%.*s", (int)scl_min(length, sizeof name - 1), at);
     if (!scl_is_name(name, true))
       return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                      "option '%s' was formerly named '%s', which is no name of an option",
+                      "option '%s' was formerly named '%s', which is not a name of an option",
                       option->name, name);
     for (size_t k = 0; k < plugin->n_options; k++)
       if (strcmp(option_of(plugin, k).name, name) == 0)
@@ -409,7 +409,7 @@ static scl_status check_head(const scl_plugin *plugin, scl_error *error) {
   if (!scl_is_name(plugin->name, false))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "it is named '%.60s'; names are 1 to 40 of a-z, 0-9 and _, begin with a letter "
-                    "and are no keyword of Lua",
+                    "and are not a keyword of Lua",
                     plugin->name == NULL ? "(NULL)" : plugin->name);
   if ((uint32_t)plugin->kind >= SCL_KINDS)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "'%s' is of the unknown kind %d", plugin->name,

@@ -74,7 +74,7 @@ static scl_status check_header(object *o, scl_error *error) {
   const size_t there = scl_min(o->size, sizeof o->header);
   SCL_TRY(read_at(o, 0, &o->header, there, error));
   if (memcmp(ident, ELFMAG, scl_min(there, SELFMAG)) != 0)
-    return refuse(o, "it is no ELF file", error);
+    return refuse(o, "it is not an ELF file", error);
   if (there < sizeof o->header)
     return cut_off(o, "the bytes of its header", 0, sizeof o->header, error);
   if (ident[EI_CLASS] != __ehdr_start.e_ident[EI_CLASS] ||

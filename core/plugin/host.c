@@ -138,8 +138,8 @@ static void fill_error(scl_error *error, scl_status status, const char *format, 
   if (status > SCL_STATUS_OK && status <= SCL_STATUS_INTERNAL)
     (void)scl_fail(error, status, "%s", text);
   else
-    (void)scl_fail(error, SCL_STATUS_INTERNAL, "%s (reported with status %d, which is no failure)",
-                   text, (int)status);
+    (void)scl_fail(error, SCL_STATUS_INTERNAL,
+                   "%s (reported with status %d, which is not a failure)", text, (int)status);
 }
 
 /* scl_host.fail. The sentence may be formatted from the text of *error itself, so *error is written

@@ -327,7 +327,7 @@ scl_status scl_instance_from_text(const char *kinds, const char *text, scl_insta
   scl_status status = parse_component(text, read)
                           ? find_component(kinds, read->name, &component, error)
                           : scl_fail(error, SCL_STATUS_INTERNAL,
-                                     "'%.100s' is no component as one would type it", text);
+                                     "'%.100s' is not a component as one would type it", text);
   if (status == SCL_STATUS_OK) {
     (void)snprintf(title, sizeof title, "%s.%s", scl_kind_name(component->plugin.kind), read->name);
     status = scl_settings_create(title, component->options, component->plugin.n_options,

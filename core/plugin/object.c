@@ -65,7 +65,7 @@ scl_status scl_object_find(const char *path, char real[PATH_MAX], scl_identity *
   if (S_ISDIR(file.st_mode))
     return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is a folder; give the .so file", path);
   if (!S_ISREG(file.st_mode))
-    return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is no plain file", path);
+    return scl_fail(error, SCL_STATUS_IO, "plugin %s: this is not a plain file", path);
   if (realpath(path, real) == NULL)
     return scl_fail(error, SCL_STATUS_IO, "plugin %s: cannot be reached", path);
   *identity = (scl_identity){file.st_dev, file.st_ino, file.st_size, file.st_mtim};
@@ -156,7 +156,7 @@ static scl_status find_plugins(scl_object *o, const char *real, scl_error *error
   if (ways != 1)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     ways == 0 ? "plugin %s: it has no symbol 'scullery_plugin' nor "
-                                "'scullery_plugins', so it is no Scullery plugin"
+                                "'scullery_plugins', so it is not a Scullery plugin"
                     : makes
                         ? "plugin %s: its scullery_entry has a slot 'get', and it has the symbol "
                           "'scullery_plugin' or 'scullery_plugins' too, where one is taken"

@@ -571,7 +571,7 @@ scl_status scl_option_check(const scl_option *option, size_t instance_size, scl_
   if (!scl_is_name(option->name, true))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
                     "an option is named '%.60s'; names are 1 to 40 letters, digits and _, begin "
-                    "with a letter and are no keyword of Lua",
+                    "with a letter and are not a keyword of Lua",
                     option->name == NULL ? "(NULL)" : option->name);
   if (option->help == NULL)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "option '%s' has no line of help", option->name);

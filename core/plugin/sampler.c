@@ -446,7 +446,7 @@ scl_status scl_sampler_rows(const scl_instance *sampler, const scl_draw *draw,
                             scl_error *error) {
   const scl_ability_structured *ability = scl_instance_ability(sampler, SCL_ABILITY_STRUCTURED);
   if (ability == NULL || ability->rows == NULL)
-    return unsupported(sampler, "dense rows w_t: its z is no <w, x>", error);
+    return unsupported(sampler, "dense rows w_t: its z is not <w, x>", error);
   scl_call call;
   scl_call_enter(&call, sampler->component, "rows", error);
   return scl_call_leave(&call,

@@ -419,7 +419,7 @@ static scl_status stage_put(const scl_fitting *fitting, const char *name, const 
 static scl_status stage_report(const scl_fitting *fitting, const char *name, const scl_array *array,
                                scl_error *error) {
   if (array->dtype != SCL_DTYPE_FLOAT64 || array->rank != 2)
-    return scl_fail(error, SCL_STATUS_INTERNAL, "the report '%.40s' is no float64 matrix", name);
+    return scl_fail(error, SCL_STATUS_INTERNAL, "the report '%.40s' is not a float64 matrix", name);
   return scl_stage_arrays_put(stage_lesson_of(fitting)->reports, true, name, array, error);
 }
 

@@ -182,8 +182,8 @@ static scl_status open_named(hdf5_file *f, const char *list, scl_error *error) {
     f->n_sets++;
     READ_TRY(open_set(f, d, &fits, error));
     if (!fits)
-      return scl_reading_refuse(&f->file, error, "dataset '%s' is no list and no table of numbers",
-                                d->name);
+      return scl_reading_refuse(&f->file, error,
+                                "dataset '%s' is neither a list nor a table of numbers", d->name);
     list += length + (list[length] == ',');
   }
   return SCL_STATUS_OK;

@@ -91,8 +91,8 @@ static scl_status each(const erm_own *own, double (*call)(const double *, double
     out[i] = call(own->p, first[i], y[i]);
     if (isnan(out[i]))
       return own->host->fail(error, SCL_STATUS_NUMERIC,
-                             "the loss of the score %.9g at the target %.9g is no number", first[i],
-                             y[i]);
+                             "the loss of the score %.9g at the target %.9g is not a number",
+                             first[i], y[i]);
   }
   return SCL_STATUS_OK;
 }

@@ -72,7 +72,7 @@ static scl_status mpi_load(mpi_group *g, scl_error *error) {
   MPI_FUNCTIONS(MPI_FIND)
 #undef MPI_FIND
   return found ? SCL_STATUS_OK
-               : g->host->fail(error, SCL_STATUS_UNSUPPORTED, MPI_LIBRARY " is no MPI");
+               : g->host->fail(error, SCL_STATUS_UNSUPPORTED, MPI_LIBRARY " is not an MPI");
 }
 
 /* Start MPI, and find the place of this process. */

@@ -22,7 +22,7 @@ scl_status scl_reading_open(scl_reading *reading, const scl_host *host, const ch
   if (reading->descriptor < 0 || fstat(reading->descriptor, &about) != 0)
     return host->fail(error, SCL_STATUS_IO, "%s: %s", path, strerror(errno));
   if (!S_ISREG(about.st_mode))
-    return host->fail(error, SCL_STATUS_IO, "%s: it is no regular file", path);
+    return host->fail(error, SCL_STATUS_IO, "%s: it is not a regular file", path);
   reading->size = (uint64_t)about.st_size;
   return SCL_STATUS_OK;
 }

@@ -105,7 +105,8 @@ static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error
   const double *values = a->data;
   const size_t d = fitted->cols;
   if (a->dtype != SCL_DTYPE_FLOAT64 || a->rank != 2 || a->sizes[0] < 2 || a->sizes[1] != d)
-    return host->fail(error, SCL_STATUS_BAD_DATA, "the array 'values' is no matrix of quantiles");
+    return host->fail(error, SCL_STATUS_BAD_DATA,
+                      "the array 'values' is not a matrix of quantiles");
   for (size_t i = d; i < a->sizes[0] * d; i++)
     if (!(values[i] >= values[i - d]))
       return host->fail(error, SCL_STATUS_BAD_DATA, "quantiles of the array 'values' descend");

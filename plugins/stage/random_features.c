@@ -105,7 +105,7 @@ static scl_status shape_of(const void *instance, scl_stage_state *fitted, scl_er
       b->rank != 2 || w->sizes[1] != fitted->cols || b->sizes[0] != w->sizes[0] ||
       b->sizes[1] != 1 || w->sizes[0] == 0)
     return self->base.host->fail(error, SCL_STATUS_BAD_DATA,
-                                 "its arrays are no parameters for %zu columns", fitted->cols);
+                                 "its arrays are not parameters for %zu columns", fitted->cols);
   fitted->width = w->sizes[0] * shape.fan_out;
   return SCL_STATUS_OK;
 }

@@ -47,7 +47,7 @@ static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error
   const scl_array *a = &fitted->arrays[0];
   if (a->dtype != SCL_DTYPE_FLOAT64 || a->rank != 2 || a->sizes[0] != 1 ||
       a->sizes[1] != fitted->cols)
-    return host->fail(error, SCL_STATUS_BAD_DATA, "the array 'divisor' is no row of %zu numbers",
+    return host->fail(error, SCL_STATUS_BAD_DATA, "the array 'divisor' is not a row of %zu numbers",
                       fitted->cols);
   for (size_t j = 0; j < fitted->cols; j++)
     if (!(scl_stage_numbers(fitted, 0)[j] > 0))

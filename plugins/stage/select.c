@@ -51,7 +51,7 @@ static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error
   const scl_array *array = &fitted->arrays[0];
   const double *columns = array->data;
   if (array->dtype != SCL_DTYPE_FLOAT64 || array->rank != 2 || array->sizes[0] != 1)
-    return host->fail(error, SCL_STATUS_BAD_DATA, "the array 'columns' is no row of numbers");
+    return host->fail(error, SCL_STATUS_BAD_DATA, "the array 'columns' is not a row of numbers");
   for (size_t i = 0; i < array->sizes[1]; i++)
     if (!(columns[i] >= 1 && columns[i] <= (double)fitted->cols) || columns[i] != floor(columns[i]))
       return host->fail(error, SCL_STATUS_BAD_OPTION,

@@ -325,7 +325,7 @@ static int is_sound(const scl_stage_state *f) {
 static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error *error) {
   if (!is_sound(fitted))
     return ((const scl_base *)instance)
-        ->host->fail(error, SCL_STATUS_BAD_DATA, "its arrays are no target encoding");
+        ->host->fail(error, SCL_STATUS_BAD_DATA, "its arrays are not a target encoding");
   const size_t k = fitted->arrays[COLUMNS].sizes[1], c = fitted->arrays[MEAN].sizes[1];
   fitted->width = fitted->cols - k + k * c;
   return SCL_STATUS_OK;

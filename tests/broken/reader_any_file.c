@@ -1,6 +1,6 @@
 /* It takes every file of 12 bytes or more. */
 // caught by: recognises fail
-// says: that are no file of its format
+// says: that are not a file of its format
 #include "reader.h"
 static int32_t wrong_recognises(const unsigned char *first, size_t size) {
   (void)first;

@@ -180,7 +180,7 @@ function TestLoading:test_what_is_no_plugin_is_one_result()
   local text = support.write(nil, "no shared object")
   for file, sentence in pairs{
     ["/nowhere/x.so"] = "no such file",
-    [text] = "it is no ELF file",
+    [text] = "it is not an ELF file",
     [support.build .. "/tests/plugins/no_symbol.so"] = "no symbol 'scullery_plugin'",
   } do
     local all = load_only(file)

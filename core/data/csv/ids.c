@@ -13,7 +13,7 @@ static scl_status refuse_name(const char *name, const csv_schema *schema, scl_er
   if (near != NULL) (void)snprintf(hint, sizeof hint, " (did you mean '%.60s'?)", near);
   scl_release(names);
   return scl_fail(error, SCL_STATUS_BAD_OPTION,
-                  "option 'id' names '%s', which is no column of %s%s", name, schema->paths[0],
+                  "option 'id' names '%s', which is not a column of %s%s", name, schema->paths[0],
                   hint);
 }
 

@@ -263,7 +263,7 @@ scl_status csv_refuse_quotes(const char *place, bool unclosed, scl_error *error)
 
 scl_status csv_refuse_byte(const char *path, size_t line, char byte, scl_error *error) {
   return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "%s: line %zu holds the byte %02x, which is no UTF-8: is the text in Latin-1 "
+                  "%s: line %zu holds the byte %02x, which is not UTF-8: is the text in Latin-1 "
                   "or Windows-1252? (iconv -f WINDOWS-1252 -t UTF-8 converts it)",
                   path, line, (unsigned)(unsigned char)byte);
 }

@@ -158,7 +158,7 @@ static scl_status refuse_unique(const csv_schema *schema, const csv_column *colu
   if (column->forced_levels || levels < 20 || 2 * levels <= fields) return SCL_STATUS_OK;
   if (column->target)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
-                    "%s: the target '%s' has %zu different texts in %zu rows, which are no "
+                    "%s: the target '%s' has %zu different texts in %zu rows, which are not "
                     "classes: option 'target' names another column, levels = {\"%s\"} takes it as "
                     "it is",
                     schema->paths[0], name, levels, fields, name);
@@ -206,10 +206,11 @@ static scl_status lay_out_features(csv_schema *schema, scl_error *error) {
     const bool dropped = column->categorical && schema->options->drop_categorical;
     if (column->skipped || column->target || column->aside || dropped) continue;
     if (column->categorical && column->levels.overflow)
-      return scl_fail(error, SCL_STATUS_BAD_DATA,
-                      "%s: column %zu (%s) has more than %d different texts: that is no category; "
-                      "option 'skip' leaves it out",
-                      schema->paths[0], j + 1, column->name, CSV_MOST_LEVELS);
+      return scl_fail(
+          error, SCL_STATUS_BAD_DATA,
+          "%s: column %zu (%s) has more than %d different texts: that is not a category; "
+          "option 'skip' leaves it out",
+          schema->paths[0], j + 1, column->name, CSV_MOST_LEVELS);
     csv_levels_sort(&column->levels);
     SCL_TRY(refuse_unique(schema, column, error));
     column->missing_level = column->categorical && column->missing > 0;
@@ -226,7 +227,7 @@ static scl_status lay_out_features(csv_schema *schema, scl_error *error) {
       schema->paths[0], schema->columns,
       schema->separator == '\t' ? "tab" : (char[]){schema->separator, 0},
       schema->target >= 0 ? ", and one of them is the target (target = false for none)" : "",
-      roles ? "; columns of weights, groups and time are no features" : "");
+      roles ? "; columns of weights, groups and time are not features" : "");
 }
 
 scl_status csv_schema_lay_out(csv_schema *schema, scl_error *error) {

@@ -200,7 +200,7 @@ static scl_status refuse_packed(const scl_input *input, int code, scl_error *err
   char what[120];
   if (code == Z_MEM_ERROR) return scl_fail_memory(error, BUFFER, input->path);
   (void)snprintf(what, sizeof what, "is damaged (%s)",
-                 input->z.msg == NULL ? "it is no gzip stream" : input->z.msg);
+                 input->z.msg == NULL ? "it is not a gzip stream" : input->z.msg);
   return refuse_at(input, what, error);
 }
 
@@ -363,7 +363,8 @@ scl_status scl_input_refuse_zero(const char *path, const char *text, const char 
   for (; text < zero; text++)
     line += *text == '\n' || (*text == '\r' && text[1] != '\n');
   return scl_fail(error, SCL_STATUS_BAD_DATA,
-                  "%s: line %zu holds a zero byte: this is no text, or text in UTF-16", path, line);
+                  "%s: line %zu holds a zero byte: this is not text, or text in UTF-16", path,
+                  line);
 }
 
 /* Unpacks the file once more, without keeping it, to see whether it exceeds the bound. */

@@ -207,7 +207,7 @@ scl_status scl_journal_is_there(const char *path, bool *is_there, scl_error *err
   struct stat file;
   *is_there = stat(path, &file) == 0;
   if (*is_there && !S_ISREG(file.st_mode))
-    return scl_fail(error, SCL_STATUS_IO, "%s: this is no plain file", path);
+    return scl_fail(error, SCL_STATUS_IO, "%s: this is not a plain file", path);
   return SCL_STATUS_OK;
 }
 
@@ -218,7 +218,7 @@ static scl_status open_file(scl_journal *journal, scl_error *error) {
   if (journal->file < 0 || fstat(journal->file, &file) != 0)
     return cannot(journal, "cannot be written", errno, error);
   if (!S_ISREG(file.st_mode))
-    return scl_fail(error, SCL_STATUS_IO, "%s: this is no plain file", journal->path);
+    return scl_fail(error, SCL_STATUS_IO, "%s: this is not a plain file", journal->path);
   return SCL_STATUS_OK;
 }
 

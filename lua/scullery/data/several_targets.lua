@@ -91,7 +91,7 @@ function several_targets.read(path, o, wanted)
   for k, name in ipairs(wanted) do
     if not place[name] then
       local near = options.nearest(name, result.names)
-      fail("option 'target' names the column '%s', which is no column of numbers of the file%s",
+      fail("option 'target' names the column '%s', which is not a column of numbers of the file%s",
         name, near and (" (did you mean '%s'?)"):format(near) or "")
     end
     chosen[k], is_target[name] = place[name], true

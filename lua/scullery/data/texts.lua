@@ -186,7 +186,7 @@ end
 local function check_name(option, name, names, path)
   for _, known in ipairs(names) do if known == name then return end end
   local near = options.nearest(name, names)
-  error(("option '%s' names '%s', which is no column of %s%s"):format(option, name, path,
+  error(("option '%s' names '%s', which is not a column of %s%s"):format(option, name, path,
     near and (" (did you mean '%s'?)"):format(near) or ""), 0)
 end
 

@@ -251,7 +251,7 @@ end
 function decoders.union(value, saved)
   local list = decode_fields(value.parts, saved, "the parts of a union")
   for _, part in ipairs(list) do
-    if not instantiation.is_features(part) then fail("a part of a union is no features") end
+    if not instantiation.is_features(part) then fail("a part of a union is not features") end
   end
   if #list == 0 then fail("a union has no parts") end
   return instantiation.union(list)

@@ -226,7 +226,7 @@ static scl_status shape(const void *instance, scl_stage_state *fitted, scl_error
   const scl_host *host = ((const scl_base *)instance)->host;
   if (status != SCL_STATUS_OK) return status;
   if (fitted->width != 1 && fitted->width != fitted->cols)
-    return host->fail(error, SCL_STATUS_BAD_DATA, "its matrix is no metric of %zu columns",
+    return host->fail(error, SCL_STATUS_BAD_DATA, "its matrix is not a metric of %zu columns",
                       fitted->cols);
   fitted->width = fitted->cols;
   return SCL_STATUS_OK;

@@ -240,7 +240,7 @@ end
 
 function TestNpy:test_damage_is_refused()
   local good = npy("<f8", "False", "(1, 2)", string.pack("<dd", 1, 2))
-  refuses({ "data.npy: ", "no .npy file" }, core.read_npy, file("hello, world"))
+  refuses({ "data.npy: ", "not a .npy file" }, core.read_npy, file("hello, world"))
   refuses("cut off", core.read_npy, file(good:sub(1, -2)))
   refuses("cut off", core.read_npy, file(good:sub(1, 40)))
   refuses("goes on after", core.read_npy, file(good .. "x"))

@@ -241,7 +241,7 @@ function TestPrompt:test_a_history_that_is_no_plain_file()
   os.execute(("mkdir -p %s/scullery && mkfifo %s/scullery/history"):format(home, home))
   local text = play{ [[type 1 + 1\r]], "wait 2\r", [[type exit\r]], "end" }
   lu.assertEquals(count(text, "The history is not kept: " .. home), 1)
-  lu.assertStrContains(text, "this is no plain file")
+  lu.assertStrContains(text, "this is not a plain file")
 end
 
 -- ------------ completion

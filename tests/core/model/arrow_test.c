@@ -324,7 +324,7 @@ static void refusals(void) {
   refuses(&s, "the Arrow stream did not give its rows: the disk is gone");
   s = plain;
   s.columns = 0;
-  refuses(&s, "no table of columns");
+  refuses(&s, "not a table of columns");
   scl_error error;
   scl_arrow_rows *rows;
   expect(scl_arrow_read(NULL, &rows, &error) == SCL_STATUS_BAD_OPTION);

@@ -43,8 +43,8 @@ function TestContents.test_a_file_that_is_cut_off_anywhere_is_refused()
 end
 
 function TestContents.test_other_files_are_refused()
-  refused("this is no shared object\n", "it is no ELF file")
-  refused(("\0"):rep(100000), "it is no ELF file")
+  refused("this is no shared object\n", "it is not an ELF file")
+  refused(("\0"):rep(100000), "it is not an ELF file")
   refused("\127ELF", "bytes of its header lie at 0 to 64")
 end
 
@@ -85,9 +85,9 @@ end
 
 function TestContents.test_what_is_no_plain_file_is_refused()
   sh("mkfifo " .. quote(path("fifo.so")) .. " && mkdir " .. quote(path("d.so")))
-  fails({ "fifo.so: this is no plain file" }, sc.plugin.load, path("fifo.so"))
+  fails({ "fifo.so: this is not a plain file" }, sc.plugin.load, path("fifo.so"))
   fails({ "d.so: this is a folder" }, sc.plugin.load, path("d.so"))
-  fails({ "/dev/zero: this is no plain file" }, sc.plugin.load, "/dev/zero")
+  fails({ "/dev/zero: this is not a plain file" }, sc.plugin.load, "/dev/zero")
 end
 
 -- ------------ who may write it
@@ -145,7 +145,7 @@ function TestWriters.test_the_list_says_that_a_pipe_is_no_file()
   sh("mkfifo " .. quote(path("p/f.so")))
   local status, out = run("plugin list")
   lu.assertEquals(status, 0)
-  lu.assertStrMatches(out, ".*%- +f +%- +refused: plugin [^\n]*f.so: this is no plain file.*")
+  lu.assertStrMatches(out, ".*%- +f +%- +refused: plugin [^\n]*f.so: this is not a plain file.*")
 end
 
 function TestWriters.test_files_of_another_user_are_refused()

@@ -194,7 +194,7 @@ end
 function TestWrongFormerNames()
   support.in_folder(function(folder)
     for former, words in pairs{
-      ["a b"] = "was formerly named 'a b', which is no name of an option",
+      ["a b"] = "was formerly named 'a b', which is not a name of an option",
       ["old"] = "was formerly named 'old', which is an option now" } do
       compiled(folder, "bent", bent(([[
         SCL_NUMBER(bent, bend, "1", "x", SCL_POSITIVE, .former = "%s"),

@@ -33,7 +33,7 @@ int main(void) {
   expect("sparse{degree = -1e300}", SCL_STATUS_BAD_OPTION, "degree");
   expect("sparse{degree = inf}", SCL_STATUS_BAD_OPTION, "degree");
   expect("sparse{degree = nan}", SCL_STATUS_BAD_OPTION, "degree");
-  expect("gaussian{sigma = }", SCL_STATUS_INTERNAL, "no component as one would type it");
+  expect("gaussian{sigma = }", SCL_STATUS_INTERNAL, "not a component as one would type it");
   list(1, SCL_STATUS_OK);
   list(16, SCL_STATUS_OK);
   list(17, SCL_STATUS_INTERNAL);

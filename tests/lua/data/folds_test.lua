@@ -220,7 +220,7 @@ function TestSentencesAboutRoles()
       sc.data.csv, path, { groups = { "a", "b" } })
     lu.assertErrorMsgContains("option 'groups' names the column 'a', which is a feature",
       sc.data.csv, path, { like = ds, groups = "a" })
-    lu.assertErrorMsgContains("columns of weights, groups and time are no features", sc.data.csv,
+    lu.assertErrorMsgContains("columns of weights, groups and time are not features", sc.data.csv,
       path, { target = "y", weights = "w", skip = { "a", "b" } })
   end)
 end

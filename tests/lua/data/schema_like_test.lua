@@ -250,7 +250,7 @@ function TestBlocks:test_what_is_wrong_is_said_with_its_place()
   refuses("row 2, line 3: it has 2 fields", blocks, file "u,v,shape\n1,2,round\n1,2\n",
     { like = ds, quiet = true })
   refuses("row 1, column 2 (v), line 2", blocks, file "u,v,shape\n1,x,round\n", { like = ds })
-  refuses("option 'id' names 'name', which is no column", blocks, file "u,v,shape\n1,2,round\n",
+  refuses("option 'id' names 'name', which is not a column", blocks, file "u,v,shape\n1,2,round\n",
     { like = ds, id = "name" })
   refuses("option 'target' has no meaning here", blocks, file(train), { like = ds, target = "u" })
   refuses("with 'like'", blocks, file(train), {})

@@ -178,7 +178,7 @@ function TestGuesses:test_a_hundred_decimals_are_no_classes()
     X[i], y[i] = { i }, i + 0.5
   end
   local text = table.concat(lines, "\n")
-  refuses({ "100 different values", "no whole numbers", "regression" }, read, text,
+  refuses({ "100 different values", "not whole numbers", "regression" }, read, text,
     { task = "classification" })
   refuses("100 different values", read, text, { task = "classification", stream = true })
   refuses({ "dataset: y has 100 different values", "regression" }, sc.dataset,

@@ -125,7 +125,7 @@ function TestTexts:test_columns_that_are_not_there()
   local path = put("t.csv", CSV)
   local numbers = sc.data.csv(put("n.csv", "a,b\n1,2\n2,3\n4,4\n"), { quiet = true })
   for _, one in ipairs{
-    { { text = "bodi" }, "option 'text' names 'bodi', which is no column" },
+    { { text = "bodi" }, "option 'text' names 'bodi', which is not a column" },
     { { text = "body", target = "lable" }, "did you mean 'label'?" },
     { { text = "body", weights = "subject" }, "row 1 of option 'weights'" },
     { { text = "body", target = "label", task = "regression" }, "which is not a number" },

@@ -401,8 +401,8 @@ end
 
 function TestFiles:test_results_that_are_a_pipe()
   os.execute(("mkdir %s && mkfifo %s"):format(quote(folder .. "/e"), quote(file())))
-  fails({ "results.jsonl: this is no plain file" }, experiment, {})
-  fails({ "results.jsonl: this is no plain file" }, sc.experiment.open, "e", { folder = folder })
+  fails({ "results.jsonl: this is not a plain file" }, experiment, {})
+  fails({ "results.jsonl: this is not a plain file" }, sc.experiment.open, "e", { folder = folder })
 end
 
 function TestFiles:test_results_that_are_removed_while_it_runs()

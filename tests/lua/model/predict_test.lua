@@ -62,7 +62,7 @@ function TestColumns:test_id_is_carried_along()
   local status, out = predict("colour.model", "new.csv", "--id name")
   lu.assertEquals({ status, out }, { 0, "name,prediction\n\"a,b\",green\nb,blue\n" })
   local bad, _, err = predict("colour.model", "new.csv", "--id nosuch")
-  lu.assertEquals({ bad, err }, { 1, "scullery: --id names 'nosuch', which is no column of "
+  lu.assertEquals({ bad, err }, { 1, "scullery: --id names 'nosuch', which is not a column of "
     .. path("new.csv") .. "\n" })
 end
 

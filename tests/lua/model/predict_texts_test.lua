@@ -32,7 +32,7 @@ function TestColumnsOfCsv()
     lu.assertStrContains(run("--id m")[3], "--id names 'm'")
     lu.assertStrContains(run("--format npy")[3], "the model takes texts: lines or CSV")
     support.write(folder .. "/test.csv", "n,text\n1,a\n")
-    lu.assertStrContains(run("")[3], "'body', which is no column")
+    lu.assertStrContains(run("")[3], "'body', which is not a column")
   end)
 end
 

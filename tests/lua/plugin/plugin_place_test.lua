@@ -191,7 +191,7 @@ function TestInstall.test_what_is_no_plugin_is_refused()
   specimen.skip_crashes()
   local crashing = specimen.file("v1", "only side", "at load crash segv")
   for path, said in pairs{ [folder .. "/nosuch.so"] = "no such file",
-    [support.write(folder .. "/text.so", "text")] = "it is no ELF file",
+    [support.write(folder .. "/text.so", "text")] = "it is not an ELF file",
     [support.build .. "/tests/plugins/no_symbol.so"] = "it has no symbol 'scullery_plugin'",
     [support.build .. "/plugins/nonlinearity/relu.so"] = "is built in",
     [side("relu", "a rival")] = "there is a nonlinearity 'relu' already, built in",

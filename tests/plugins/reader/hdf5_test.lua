@@ -35,7 +35,7 @@ function TestTypes()
   local ds = sc.data.read(file, { target = false, quiet = true })
   lu.assertEquals(ds.names, { "h", "u", "yes" })
   lu.assertEquals(ds.X, sc.matrix{ { 0.5, 1, 1 }, { -1, 2.0 ^ 63, 0 }, { 2, 2.0 ^ 64 - 2048, 1 } })
-  support.fails({ "dataset 'words' is no list and no table of numbers" }, sc.data.read, file,
+  support.fails({ "dataset 'words' is neither a list nor a table of numbers" }, sc.data.read, file,
     { dataset = "words" })
 end
 

@@ -18,7 +18,7 @@ local function draw(s, T)
   local feats = sc.features{ p = s.component, phi = phi, T = T, seed = 5 }:fit(rows)
   local ok, w = pcall(feats.parameters, feats)
   if ok then return w, 0 end
-  lu.assertStrContains(w, "its z is no <w, x>")
+  lu.assertStrContains(w, "its z is not <w, x>")
   return feats:transform(rows):t():slice(1, T) * math.sqrt(T), 1e-14
 end
 

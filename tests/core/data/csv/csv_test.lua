@@ -377,7 +377,7 @@ end
 TestCsvHeader = {}
 
 function TestCsvHeader:test_it_is_checked_as_rows_are()
-  for text, said in pairs{ ["caf\xe9,b\n1,2\n"] = "line 1 holds the byte e9, which is no UTF-8",
+  for text, said in pairs{ ["caf\xe9,b\n1,2\n"] = "line 1 holds the byte e9, which is not UTF-8",
     ["\n\"b\"junk,c\n1,2\n"] = "header, column 1, line 2: text follows the closing quote",
     ["b,\"c\n1,2\n"] = "header, column 2, line 1: a quote opens and never closes",
     ["a\xed\xa0\x80,b\n1,2\n"] = "the byte ed" } do
