@@ -307,6 +307,8 @@ function saving.save(value, path, given)
   if type(path) ~= "string" or path == "" then
     fail("takes the path of a file, and got %s", options.show(path))
   end
+  -- scullery sums: a model that was saved before is not replaced by its recipe
+  if pipeline.instead_of_fit and pipeline.is(value) then pipeline.fitted(value, "pipeline:save") end
   write(value, path, given)
 end
 

@@ -82,6 +82,17 @@ function TestSumsOfAScriptAndTheirModel()
   end)
 end
 
+-- A model that an earlier run saved is not replaced: there is no fit that could be saved.
+function TestAScriptThatSavesItsModelLeavesTheFile()
+  in_folder(function(run, folder)
+    support.write(folder .. "/model", "of before")
+    support.write(folder .. "/saves.lua", (SCRIPT:gsub("print%(.*", 'first:save("model")')))
+    succeeds({ "saves.1.sums", "the script ends here", "pipeline:save" },
+      run("sums saves.lua rows.csv"))
+    lu.assertEquals(support.read(folder .. "/model"), "of before")
+  end)
+end
+
 function TestUpdatesAndForgetting()
   in_folder(function(run, folder)
     succeeds({}, run("sums fit.lua first.csv"))
