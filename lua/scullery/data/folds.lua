@@ -122,6 +122,15 @@ local function tell_cut(ds, groups, ids, what)
   end
 end
 
+-- Prints a line if rows that have times are divided at random. what: the subject, verb and object
+-- of the line; instead: how to have an order.
+local function tell_random(ds, what, instead)
+  if not ds.time then return end
+  local name = ds.schema and ds.schema.time
+  tell(ds.time, ("%s at random, although they have times%s: %s"):format(what,
+    name and (" ('%s')"):format(name) or "", instead))
+end
+
 --- folds.tell_cut(ds, test): prints a line if a given split, the row numbers of its test part, cuts
 --- groups of the data set.
 function folds.tell_cut(ds, test)
@@ -312,6 +321,7 @@ function folds.split(ds, o, name)
   end
   local groups = wanted_groups(ds, o.groups)
   if o.shuffle == false then return split_in_order(ds, groups, total) end
+  tell_random(ds, "the split divides rows", "shuffle = false tests the last rows")
   if groups then return split_groups(ds, groups, o, total, name) end
   return split_strata(ds, o, total)
 end
@@ -453,7 +463,7 @@ end
 
 --- folds.of(ds, o): the folds of the rows. o: folds (a number of folds, "loo", "time", or a list),
 --- and seed, stratify, groups, shuffle, count, gap, horizon (see ds:fold_ids and p:cv); quiet: no
---- line about groups.
+--- line about groups or times.
 function folds.of(ds, o)
   local how, n, groups = o.folds, #ds, wanted_groups(ds, o.groups)
   for _, name in ipairs{ "count", "gap", "horizon" } do
@@ -466,6 +476,9 @@ function folds.of(ds, o)
   if how == "loo" then return one_by_one(ds, groups) end
   if how > n then fail("%d folds of %d rows", how, n) end
   if o.shuffle == false then return in_order(ds, groups, how) end
+  if not o.quiet then
+    tell_random(ds, "folds divide rows", "folds = \"time\" learns from earlier rows alone")
+  end
   if groups then return by_groups(ds, groups, o, how) end
   return at_random(ds, o, how)
 end

@@ -102,6 +102,27 @@ function TestFoldsByTimeLearnFromThePastAlone()
   lu.assertErrorMsgContains("goes with folds = \"time\"", ds.folds, ds, { k = 4, gap = 1 })
 end
 
+-- Rows that have times are divided at random only with a line, printed once for each data set.
+function TestRandomFoldsAndSplitsOfRowsWithTimesAreReported()
+  local time = {}
+  for i = 1, 40 do time[i] = i end
+  local X, y = sc.randn{ 40, 2, seed = 1 }, sc.randn{ 40, 1, seed = 2 }
+  local ds = sc.dataset{ X = X, y = y, time = time }
+  local said = support.stderr_of(function()
+    ds:fold_ids{ folds = 4 }
+    ds:fold_ids{ folds = 5 }
+  end)
+  local _, count = said:gsub("folds divide rows at random, although they have times: folds = ", "")
+  lu.assertEquals(count, 1, said)
+  lu.assertStrContains(support.stderr_of(function() ds:split{ test = 0.25 } end),
+    "the split divides rows at random, although they have times: shuffle = false")
+  lu.assertEquals(support.stderr_of(function()
+    ds:fold_ids{ folds = "time" }
+    ds:fold_ids{ folds = 4, shuffle = false }
+    ds:split{ test = 0.25, shuffle = false }
+  end), "")
+end
+
 function TestFoldsThatAreGivenAreChecked()
   local ds = sc.dataset{ X = sc.randn{ 6, 1, seed = 1 }, y = sc.randn{ 6, 1, seed = 2 } }
   lu.assertEquals(ds:fold_ids{ folds = { 1, 1, 2, 2, 3, 3 } }, { 1, 1, 2, 2, 3, 3 })
