@@ -36,6 +36,8 @@ static bool nobody_reads(int file) {
 /* checker.report_begin(seconds): this process gives a report, whatever happens to its standard
  * output; it ends after so many seconds, and with the one that watches it */
 static int report_begin(lua_State *L) {
+  enum { HUGE_BYTE = 0x80 }; /* new memory is 0x7f7f..: huge numbers, which nobody takes for 0 */
+  (void)mallopt(M_PERTURB, HUGE_BYTE);
   const double seconds = luaL_checknumber(L, 1);
   report_file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -2,8 +2,10 @@
  * checks of plugins. */
 #include "plugin/reader.h"
 #include "checker/checker.h"
+#include "checker/guarded.h"
 #include "lua/handle.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define READ_FILE "scullery.checker.read_file"
 
@@ -37,7 +39,12 @@ static int recognises(lua_State *L) {
   luaL_argcheck(L, reader->plugin.kind == SCL_KIND_READER, 1, "a reader is wanted");
   size_t size;
   const char *first = luaL_checklstring(L, 3, &size);
-  return scl_lua_give_boolean(L, scl_reader_recognises(reader, (const unsigned char *)first, size));
+  scl_guarded exact;
+  SCL_LUA_TRY(L, scl_guarded_create(size, false, &exact, &error));
+  if (size > 0) memcpy(exact.bytes, first, size);
+  const bool known = scl_reader_recognises(reader, exact.bytes, size);
+  scl_guarded_destroy(&exact);
+  return scl_lua_give_boolean(L, known);
 }
 
 /* Choose the `count` columns whose places are in file->chosen. */

@@ -114,6 +114,36 @@ local function numbers(self)
   end)
 end
 
+-- Lists of numbers for options of a sampler that take any number of them, whatever the columns.
+local function lists(self)
+  local list = {}
+  for _, option in ipairs(self.kind == "sampler" and self.info.options or {}) do
+    local function is_taken(value)
+      return pcall(function()
+        core.layout(components.instance(self:make{ [option.name] = value }), 5)
+      end)
+    end
+    if option.takes_number and option.takes:find("list", 1, true) and is_taken{ 0.4, 0.9 }
+      and is_taken{ 0.4, 0.9, 2 } then
+      list[#list + 1] = { [option.name] = { 0.4, 0.9, 2 } }
+    end
+  end
+  return list
+end
+
+-- Options of a solver between two bounds whose default is one of them: the middle.
+local function middles(self)
+  local list = {}
+  for _, option in ipairs(self.kind == "solver" and choices.numeric(self.info) or {}) do
+    local default, span = tonumber(option.default), option.high - option.low
+    if option.takes_number and span < math.huge
+      and (default == option.low or default == option.high) then
+      list[#list + 1] = { [option.name] = option.low + span / 2 }
+    end
+  end
+  return list
+end
+
 --- subject:variants(): a list of { component, label, given, asked }: with its defaults first (of a
 --- sampler: with narrow weights), then with each word of its options, then with random numbers
 --- drawn from subject.seed if it has one, then with each table of options in the list subject.more;
@@ -123,7 +153,7 @@ function Subject:variants()
   local list = { { component = self:make(self:options()), label = "defaults",
     given = self:options(), asked = {} } }
   local tried = choices.words(self.info)
-  for _, more in ipairs{ numbers(self), self.more or {} } do
+  for _, more in ipairs{ numbers(self), lists(self), middles(self), self.more or {} } do
     table.move(more, 1, #more, #tried + 1, tried)
   end
   local seen = {}
@@ -140,13 +170,20 @@ function Subject:variants()
 end
 
 --- subject:far_variants(): the same with each option that takes numbers 1000 times smaller and
---- larger than its default (1 where it has none, or 0), as far as it takes them.
+--- larger than its default (1 where it has none, or 0), as far as it takes them; of losses, whose
+--- functions are of one number, also near both ends of its range.
 function Subject:far_variants()
   local list = {}
   for _, option in ipairs(choices.numeric(self.info)) do
-    local default = tonumber(option.default)
-    for _, factor in ipairs(option.takes_number and { 1e-3, 1e3 } or {}) do
-      local number = (default and default ~= 0 and default or 1) * factor
+    local default, span = tonumber(option.default), option.high - option.low
+    local far = {}
+    for k, factor in ipairs(option.takes_number and { 1e-3, 1e3 } or {}) do
+      far[k] = (default and default ~= 0 and default or 1) * factor
+    end
+    if self.kind == "loss" and option.takes_number and span < math.huge then
+      far[3], far[4] = option.low + 1e-3 * span, option.high - 1e-3 * span
+    end
+    for _, number in ipairs(far) do
       local given = { [option.name] = number }
       local ok, made = pcall(self.make, self, given)
       ok = ok and pcall(components.instance, made)

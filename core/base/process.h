@@ -3,6 +3,7 @@
 #define SCULLERY_PROCESS_H
 
 #include "base/memory.h"
+#include <sys/types.h>
 
 typedef struct scl_process_output {
   char *bytes; /* its standard output, `size` bytes; the caller releases it */
@@ -13,6 +14,10 @@ typedef struct scl_process_output {
   bool late;           /* it exceeded the time limit and was killed */
   bool absent;         /* the program was not found in PATH; nothing else is set */
 } scl_process_output;
+
+/* Seconds that the first thread of a process has waited for a processor that others had (Linux; 0
+ * where that is not known): limits of time leave them out. Async-signal-safe. */
+double scl_process_waited(pid_t number);
 
 /* Run the program words[0], found in PATH, with these arguments (NULL-terminated) and without a
  * shell, until it ends. Fails where it cannot be started, a signal ends it, it takes more than

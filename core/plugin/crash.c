@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "plugin/crash.h"
 
+#include "base/process.h"
 #include "base/unfinished.h"
 #include "plugin/call.h"
 #include <signal.h>
@@ -182,9 +183,28 @@ void scl_crash_report(void) {
 
 /* ------------ a limit of time */
 
+static double limit_seconds, limit_began, limit_waited;
+
+static double seconds_now(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Seconds that are left of the limit, without those in which the process waited for a processor. */
+static double seconds_left(void) {
+  return limit_seconds - (seconds_now() - limit_began) + scl_process_waited(getpid()) -
+         limit_waited;
+}
+
 /* Report where the process is, then let SIGALRM end it as it does by default. */
 static void on_alarm(int number) {
   static const char what[] = "the time is up";
+  const double left = seconds_left();
+  if (left > 0.1) { /* it waited for a processor */
+    (void)alarm((unsigned)ceil(left));
+    return;
+  }
   const scl_call *call = scl_call_current();
   if (call != NULL)
     report_call(call, what);
@@ -198,6 +218,9 @@ static void on_alarm(int number) {
 void scl_crash_limit(double seconds) {
   struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_ONSTACK};
   const double whole = floor(seconds);
+  limit_seconds = seconds;
+  limit_began = seconds_now();
+  limit_waited = scl_process_waited(getpid());
   const struct itimerval limit = {
       .it_value = {(time_t)whole, (suseconds_t)((seconds - whole) * 1e6)}};
   (void)sigemptyset(&action.sa_mask);

@@ -10,6 +10,7 @@ checked("kernel", {
   width = "all but exponential gaussian laplacian matern",
   domain = "all but chi_square intersection min_max skewed_chi_square",
   effects = "angular chi_square indicator intersection min_max product",
+  cuts = "additive angular chi_square indicator intersection min_max product",
   ["far-options"] = "additive angular chi_square indicator intersection min_max product",
 })
 

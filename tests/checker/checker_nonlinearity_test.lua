@@ -12,35 +12,39 @@ table.sort(names)
 -- What the tests say nothing about, as these have no such ability, form or option.
 local skipped = {
   abs = "bounds words random-options no-memory ctrl-c bound scale-free two-valued \z
-    threshold-dual harmonic categories code-words code-dual domain effects",
-  arccos = "words no-memory ctrl-c threshold-dual harmonic categories code-words code-dual domain",
+    threshold-dual harmonic categories planes code-words code-dual domain effects",
+  arccos = "words no-memory ctrl-c threshold-dual harmonic categories planes code-words \z
+    code-dual domain",
   bins = "bounds words random-options no-memory ctrl-c at-once guard-pages strides alignment \z
     outputs-written in-place independence threads odd-numbers large-numbers float32 bound \z
     lipschitz breaks scale-free two-valued smoothing smoothing-blocks gaussian-dual \z
     threshold-dual harmonic code-dual special-numbers far-options formula domain effects",
   chi_square = "words no-memory ctrl-c float32 bound lipschitz scale-free two-valued smoothing \z
-    smoothing-blocks gaussian-dual threshold-dual harmonic categories code-words code-dual",
+    smoothing-blocks gaussian-dual threshold-dual harmonic categories planes code-words code-dual",
   erf = "bounds words random-options no-memory ctrl-c scale-free two-valued threshold-dual \z
-    harmonic categories code-words code-dual domain effects",
+    harmonic categories planes code-words code-dual domain effects",
   exp = "bounds words random-options no-memory ctrl-c bound lipschitz scale-free two-valued \z
-    threshold-dual harmonic categories code-words code-dual domain effects",
+    threshold-dual harmonic categories planes code-words code-dual domain effects",
   fourier = "bounds random-options no-memory ctrl-c scale-free two-valued threshold-dual \z
-    categories code-words code-dual domain effects",
+    categories planes code-words code-dual domain effects",
   identity = "bounds words random-options no-memory ctrl-c bound scale-free two-valued \z
-    threshold-dual harmonic categories code-words code-dual domain effects",
+    threshold-dual harmonic categories planes code-words code-dual domain effects",
   logistic = "bounds words random-options no-memory ctrl-c scale-free two-valued smoothing \z
-    smoothing-blocks threshold-dual harmonic categories code-words code-dual domain effects",
-  maxout = "words no-memory ctrl-c bound scale-free two-valued threshold-dual harmonic domain",
+    smoothing-blocks threshold-dual harmonic categories planes code-words code-dual domain effects",
+  maxout = "words no-memory ctrl-c bound scale-free two-valued threshold-dual harmonic \z
+    planes domain",
   relu = "bounds words random-options no-memory ctrl-c bound scale-free two-valued \z
-    threshold-dual harmonic categories code-words code-dual domain effects",
-  sign = "bounds words random-options no-memory ctrl-c lipschitz harmonic categories code-words \z
+    threshold-dual harmonic categories planes code-words code-dual domain effects",
+  sign = "bounds words random-options no-memory ctrl-c lipschitz harmonic categories planes \z
+    code-words \z
     domain effects",
   sin = "bounds words random-options no-memory ctrl-c scale-free two-valued threshold-dual \z
-    harmonic categories code-words code-dual domain effects",
-  step = "bounds words random-options no-memory ctrl-c lipschitz harmonic categories code-words \z
+    harmonic categories planes code-words code-dual domain effects",
+  step = "bounds words random-options no-memory ctrl-c lipschitz harmonic categories planes \z
+    code-words \z
     domain effects",
   tanh = "bounds words random-options no-memory ctrl-c scale-free two-valued smoothing \z
-    smoothing-blocks threshold-dual harmonic categories code-words code-dual domain effects",
+    smoothing-blocks threshold-dual harmonic categories planes code-words code-dual domain effects",
 }
 
 -- Under the thread sanitizer: the test of threads alone.

@@ -32,6 +32,10 @@ checked("sampler", {
     .. "qmc tensorsketch",
   domain = "all but skewed_chi_square",
   effects = "columns",
+  cuts = "columns landmarks leverage pooled",
+  lists = "all but gaussian",
+  ["columns-differ"] = "hadamard landmarks leverage maclaurin patches positive "
+    .. "skewed_chi_square tensorsketch",
   ["sparse-rows"] = "columns landmarks patches",
 })
 

@@ -18,8 +18,14 @@ local function expect_conjugate(t, one, y, scores)
         and should be %.9g", slopes[i], loss.shown(f, y), got, want)
     end
   end
-  for k = 1, #scores do
-    local s = 2 * random:get(1, k)
+  local steepest = math.max(math.abs(slopes[1]), math.abs(slopes[#slopes]))
+  for k = 1, steepest < 1e100 and 2 * #scores + 8 or #scores do
+    local s = 2 * random:get(1, (k - 1) % #scores + 1)
+    -- at the size of the slopes, and beside the steepest ones
+    if k > #scores then s = s * steepest end
+    if k > 2 * #scores then
+      s = slopes[k % 2 == 0 and 1 or #scores] * (1 + ({ 0.02, 0.5, 3, 40 })[(k + 1) // 2 % 4 + 1])
+    end
     local got = one:at("conjugate", s, y)
     for i, f in ipairs(scores) do
       local least = s * f - values[i]
@@ -31,7 +37,7 @@ local function expect_conjugate(t, one, y, scores)
 end
 
 local function check_conjugate(t)
-  loss.each(t, function(one)
+  loss.each_far(t, function(one)
     for of, y in ipairs(one.targets) do
       local scores = one:scores(y, of + 60)
       for _, far in ipairs{ -1e4, -1e3, 1e3, 1e4 } do scores[#scores + 1] = far end
@@ -44,11 +50,12 @@ end
 
 -- At the proximal point p the slopes around it enclose (z - p)/t.
 local function check_proximal(t)
-  loss.each(t, function(one)
+  loss.each_far(t, function(one)
     for of, y in ipairs(one.targets) do
       local random = t:random(1, 50, of + 80)
-      for i, z in ipairs(one:scores(y, of + 70)) do
-        local step = math.exp(4 * random:get(1, i))
+      local scores = one:scores(y, of + 70)
+      for i, z in ipairs(scores) do
+        local step = math.exp(4 * random:get(1, (i - 1) % 50 + 1))
         local p = one:at("proximal", z, y, step)
         local h = 1e-9 * (math.abs(p) + math.abs(z) + math.abs(y) + step)
         local s = one:call("slope", { p - h, p + h }, { y, y })
@@ -79,7 +86,7 @@ local function check_probability(t)
   loss.each(t, function(one)
     t:expect(one.facts.classes, "it has probabilities, and takes no classes")
     local before = 0
-    for f = -40, 40 do
+    for f = -80, 80 do
       local p = one:call("probability", { f / 2 })[1]
       t:expect(p >= before, "the probability falls to %.9g at f = %.6g", p, f / 2)
       before = p
@@ -89,6 +96,14 @@ local function check_probability(t)
       local p = one:call("probability", { f })[1]
       t:expect(math.abs(p - q) < 1e-6, "where the class 1 has probability %.2f the loss is least \z
         at f = %.6g, whose probability is %.6g", q, f, p)
+    end
+    for f = -80, 80 do -- the mean slope is 0 at the best score
+      local p = one:call("probability", { f / 2 })[1]
+      local s = one:call("slope", { f / 2, f / 2 }, { 1, -1 })
+      local want = s[2] / (s[2] - s[1])
+      t:expect(one.facts.kinks or not (s[1] < 0 and s[2] > 0) or math.abs(p - want) <= 1e-6 * want,
+        "the probability at f = %.6g is %.9g, and by the slopes of both classes %.9g", f / 2, p,
+        want)
     end
   end, "probability")
 end
@@ -113,6 +128,15 @@ local function check_mean(t)
         t:expect(math.abs(f) > 59 or math.abs(mean - want) <= 1e-6 * (math.abs(want) + 1e-3),
           "where the target is %.6g with probability %.1f, and %.6g, the loss is least at \z
           f = %.6g, whose mean is %.9g in place of %.9g", y[i], q, y[1], f, mean, want)
+      end
+    end
+    for f = -120, 120, 7 do -- the slope of the mean as the target is 0
+      local mean = one:call("mean", { f })[1]
+      local low, high = mean - 1e-6 * math.abs(mean), mean + 1e-6 * math.abs(mean)
+      if low < high and one:takes(low) and one:takes(high) then
+        local s = one:call("slope", { f, f }, { low, high })
+        t:expect(s[1] >= 0 and s[2] <= 0, "the mean at f = %d is %.9g, and slopes for targets \z
+          1e-6 of it below and above are %.6g and %.6g, both of one sign", f, mean, s[1], s[2])
       end
     end
   end, "mean")

@@ -21,14 +21,25 @@ end
 --- test is skipped where none has.
 function loss.each(t, f, offer)
   local any = false
-  for component in t:variants() do
+  local function try(component)
     local one = loss.new(t, component)
-    if not offer or one.facts[offer] then
-      any = true
-      f(one)
-    end
+    if offer and not one.facts[offer] then return end
+    any = true
+    f(one)
   end
+  for component in t:variants() do try(component) end
   if not any then t:skip("it has no %s", offer) end
+  return try
+end
+
+--- loss.each_far(t, f, offer): the same, and for options far from their defaults.
+function loss.each_far(t, f, offer)
+  local try = loss.each(t, f, offer)
+  for _, one in ipairs(t.subject:far_variants()) do
+    t.label = one.label
+    try(one.component)
+  end
+  t.label = nil
 end
 
 --- loss:takes(y): whether the facts allow a number as a target.
@@ -45,9 +56,16 @@ function Loss:find_targets()
   if not facts.numbers then return list end
   local random = self.t:random(1, 3, 7)
   for _, y in ipairs{ facts.low, facts.high, facts.low + 1e-3, facts.high - 1e-3, -17, -1,
-    -0.3, 0, 0.3, 1, 3, 17, random:get(1, 1), math.abs(random:get(1, 2)) * 40 } do
+    -0.3, 0, 1e-6, 0.3, 1, 3, 17, 1e6, random:get(1, 1), math.abs(random:get(1, 2)) * 40 } do
     if self:takes(y) and math.abs(y) < math.huge then list[#list + 1] = y end
   end
+  return list
+end
+
+--- loss:small_targets(): those whose distance from scores nearby is not lost in rounding.
+function Loss:small_targets()
+  local list = {}
+  for _, y in ipairs(self.targets) do list[#list + 1] = math.abs(y) < 1e3 and y or nil end
   return list
 end
 
@@ -69,6 +87,9 @@ function Loss:scores(y, of)
     list[i] = (i % 8 < 4 and 0 or y) + scale * random:get(1, i)
   end
   for _, f in ipairs{ 0, -1, 1, y, -300, 300 } do list[#list + 1] = f end
+  for k = 2, 8, 3 do
+    list[#list + 1], list[#list + 2] = y + 3 * 10.0 ^ -k, y - 3 * 10.0 ^ -k
+  end
   table.sort(list)
   return list
 end

@@ -55,6 +55,13 @@ local function with_weights(case, w)
   return { p = case.p, y = case.y, w = w, classes = case.classes }
 end
 
+-- 1, 1, 2, 2, ..., n, n
+local function rows_twice(n)
+  local list = {}
+  for i = 1, n do list[2 * i - 1], list[2 * i] = i, i end
+  return list
+end
+
 local function check_weights(t)
   each(t, function(component, case)
     local n, rows = case.p:rows(), {}
@@ -68,9 +75,20 @@ local function check_weights(t)
       value(component, cases.rows(case, rows))
     t:expect(is_near(weighted, copied), "with weights 0 to 3 it is %.17g, and with as many copies \z
       of the rows %.17g", weighted, copied)
-    local scaled = value(component, with_weights(case, w * 8))
-    t:expect(is_near(weighted, scaled), "weights that are 8 times as large change it from %.17g \z
-      to %.17g", weighted, scaled)
+    for _, factor in ipairs{ 8, 1e6, 1e-6 } do
+      local scaled = value(component, with_weights(case, w * factor))
+      t:expect(is_near(weighted, scaled), "weights that are %g times as large change it from \z
+        %.17g to %.17g", factor, weighted, scaled)
+    end
+    -- each row in two of the weights u and 3 - u, in place of one of 3
+    local twice = cases.rows(case, rows_twice(n))
+    for i = 1, n do
+      twice.w:set(2 * i - 1, 1, u:get(i, 1))
+      twice.w:set(2 * i, 1, 3 - u:get(i, 1))
+    end
+    local whole, parts = value(component, case), value(component, twice)
+    t:expect(is_near(whole, parts, 1e-11), "each row twice, with weights of the sum 3, has %.17g, \z
+      and once %.17g: weights lose digits", parts, whole)
     local order, p = core.permutation(n, t.seed, 2), case.p
     for i = 1, n do if w:get(i, 1) > 0 then order[i] = i end end
     local other = value(component, { p = p:select(order), y = case.y, w = w,
@@ -108,7 +126,28 @@ local function check_targets(t)
         p:cols(), a)
     end
   end)
-  if not any then t:skip("it is for classifications") end
+  each(t, function(component, case, facts)
+    -- what is said of the rows of a class counts, if they are not all right before
+    for k = 0, facts.needs ~= "values" and case.classes - 1 or -1 do
+      any = true
+      local right, wrong = case.p + 0, case.p + 0
+      for i = 1, right:rows() do
+        if case.y:get(i, 1) == k then
+          for _, one in ipairs{ { right, k }, { wrong, (k + 1) % case.classes } } do
+            if facts.needs == "labels" then one[1]:set(i, 1, one[2]) end
+            for j = 1, facts.needs ~= "labels" and right:cols() or 0 do
+              one[1]:set(i, j, right:cols() == 1 and 2 * one[2] - 1 or j - 1 == one[2] and 1 or 0)
+            end
+          end
+        end
+      end
+      local a, b = value(component, { p = right, y = case.y, w = case.w, classes = case.classes }),
+        value(component, { p = wrong, y = case.y, w = case.w, classes = case.classes })
+      t:expect(a ~= b, "class %d of %d does not count: it is %.17g whatever is predicted for its \z
+        rows", k + 1, case.classes, a)
+    end
+  end)
+  if not any then t:skip("there is nothing to count") end
 end
 
 -- ------------ hard rows
@@ -180,7 +219,7 @@ return {
   { name = "weights", about = "a row of weight 2 counts as two rows, one of weight 0 as none",
     run = check_weights },
   { name = "large", about = "1000 copies of each row do not change it", run = check_large },
-  { name = "targets", about = "every target counts", run = check_targets },
+  { name = "targets", about = "every target and every class counts", run = check_targets },
   { name = "edges", about = "one row, one class, equal predictions: a number or a sentence",
     run = check_edges },
   { name = "range", about = "every value is within low and high", run = check_range },

@@ -69,6 +69,32 @@ local function check_categories(t)
   end)
 end
 
+-- Of one that takes all planes of a space: another cell in any of them is another category, also
+-- where there are many and far out.
+local function check_planes(t)
+  local any = false
+  each_coded(t, function(p)
+    if p.shape.one_hot and p.takes_all then
+      any = true
+      for _, planes in ipairs{ 3, 40, 300 } do
+        p.fan_in = planes
+        for _, size in ipairs{ 1, 1000, 40000, 1e7, -1e7 } do
+          local base = numbers(p, 1, 1) * size
+          local before = codes_of(p, base)
+          for k = 1, planes, planes > 50 and 7 or 1 do
+            local other = base + 0
+            other:set(1, k, base:get(1, k) + 1)
+            t:expect(core.first_difference(codes_of(p, other) + 0, before + 0), "cells %.9g and \z
+              %.9g of coordinate %d of %d are one category", base:get(1, k), other:get(1, k), k,
+              planes)
+          end
+        end
+      end
+    end
+  end)
+  if not any then t:skip("it does not take all coordinates of a cell") end
+end
+
 -- Codes may come out as -1, which is what fills the memory before: a second way to look.
 local function check_code_words(t)
   each_coded(t, function(p)
@@ -117,6 +143,8 @@ end
 return {
   { name = "categories", about = "codes are below the levels, and depend on their own numbers",
     run = check_categories },
+  { name = "planes", about = "another cell in any coordinate is another category",
+    run = check_planes },
   { name = "code-words", about = "each word of a category is written", run = check_code_words },
   { name = "code-dual", about = "the probability that codes agree, against random pairs",
     run = check_code_dual },

@@ -23,7 +23,8 @@ end
 function phi.new(t, component)
   local self = setmetatable({ t = t, component = component, instance = t:instance(component) }, Phi)
   self.shape = core.shape(self.instance)
-  self.fan_in = self.shape.fan_in == ALL_PLANES and PLANES_OF_ALL or self.shape.fan_in
+  self.takes_all = self.shape.fan_in == ALL_PLANES
+  self.fan_in = self.takes_all and PLANES_OF_ALL or self.shape.fan_in
   self.fan_out = self.shape.fan_out
   self.dtypes = self.shape.float32 and { "float64", "float32" } or { "float64" }
   self.domain = core.domain(self.instance)

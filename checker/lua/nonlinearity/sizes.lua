@@ -232,12 +232,22 @@ end
 
 local function check_smooth_long(t, p)
   if not t.subject.offers(p.component, "scullery.smoothing/1") or p.fan_in > 1 then return end
-  local m = p:numbers(1, 1300)
-  local whole = smoothed(p, m, 0.7)
-  for _, first in ipairs{ 1, 250, 1010, 1290 } do
-    blocks.expect_same(t, phi.columns(whole, first, first + 9, p.fan_out),
-      smoothed(p, m:slice(1, 1, first, first + 9), 0.7),
-      ("smoothing of columns %d to %d of 1300, against these alone"):format(first, first + 9))
+  local m, v = p:numbers(1, 1357), t:random(1, 1357, 8):abs()
+  for _, dtype in ipairs(p.dtypes) do
+    local function smooth(first, last) -- each number with a spread of its own
+      local block = blocks.from(m:slice(1, 1, first, last), 1, dtype)
+      local out = blocks.new(1, block.cols, p.fan_out, dtype)
+      local spread = blocks.from(v:slice(1, 1, first, last), 1, dtype)
+      core.phi_smooth(p.instance, block, { memory = spread.memory, row_stride = block.cols,
+        col_stride = 1 }, out)
+      return core.block_get(out)
+    end
+    local whole = smooth(1, 1357)
+    for _, first in ipairs{ 1, 60, 250, 1010, 1348 } do
+      blocks.expect_same(t, phi.columns(whole, first, first + 9, p.fan_out),
+        smooth(first, first + 9), ("smoothing of columns %d to %d of 1357 in %s, against these \z
+          alone"):format(first, first + 9, dtype))
+    end
   end
 end
 

@@ -139,6 +139,15 @@ end
 
 -- ------------ a point to start from
 
+-- All 0, half of it 0, and none 0.
+local function starts(t, rows, cols)
+  local half = t:random(rows, cols, 62)
+  for i = 1, rows // 2 do
+    for j = 1, cols do half:set(i, j, 0) end
+  end
+  return { core.zeros(rows, cols), half, t:random(rows, cols, 61) }
+end
+
 local function start(t)
   local tried
   for one in problems.variants(t) do
@@ -147,11 +156,12 @@ local function start(t)
       if cold.status == "converged" and cold.weights then
         tried = true
         local what = case.label .. ", from a random point (scl_problem.warm)"
-        local warm = problems.solved(t, one.exact, case.problem, what, { start = t:random(
-          cold.weights:rows(), cold.weights:cols(), 61) })
-        if warm.status == "converged" then
-          problems.same(t, cold.predictions, warm.predictions, problems.slack(cold, warm),
-            "%s, and from 0", what)
+        for _, point in ipairs(starts(t, cold.weights:rows(), cold.weights:cols())) do
+          local warm = problems.solved(t, one.exact, case.problem, what, { start = point })
+          if warm.status == "converged" then
+            problems.same(t, cold.predictions, warm.predictions, problems.slack(cold, warm),
+              "%s, and from 0", what)
+          end
         end
       end
     end

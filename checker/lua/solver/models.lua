@@ -36,13 +36,16 @@ local function decide(t, model, X, targets, first, count, dtype, what)
   return core.block_get(out)
 end
 
--- Many rows, many columns and five targets: scores of some alone, and of a model loaded again.
+-- Many rows, columns and targets, rows far from 0, all rounds: scores of some alone, and of a model
+-- loaded again.
 local function decides_many(t)
-  local component = t.subject:variants()[1].component
-  for _, given in ipairs{ { n = 120, d = 90 }, { n = 150, d = 4, targets = 5 },
-    { n = 150, d = 4, classes = 5 } } do
-    local problem = problems.make(t, given)
-    problem.Z = t:random(300, given.d, 9)
+  local hasty = t.subject:variants()[1].component
+  for _, given in ipairs{ { n = 120, d = 90 }, { n = 150, d = 4, targets = 12 },
+    { n = 150, d = 4, classes = 12 }, { n = 120, d = 4, far = 1e4 }, { n = 60, d = 3, all = true },
+    { n = 60, d = 3, classes = 2, all = true } } do
+    local component = given.all and t.subject:make{} or hasty
+    local problem, far = problems.make(t, given), given.far or 0
+    problem.X, problem.Z = problem.X + far, t:random(300, given.d, 9) + far
     local told = problems.solve(component, problem)
     local fit = told.status == "ok" and told.fits[1]
     if fit and fit.model then

@@ -52,6 +52,13 @@ local rules = {
 
 local sizes = { { n = 6000, d = 3 }, { n = 90, d = 40 }, { n = 40, d = 70 }, { n = 300, d = 300 } }
 
+-- Whether a model of 500 rows takes long.
+local function is_slow(t, one, classes)
+  local began = core.clock()
+  predictions(one.exact, problems.make(t, { n = 500, d = 3, classes = classes }))
+  return core.clock() - began > 0.02
+end
+
 local function check_rules(t, one, classes)
   local models = problems.facts(one.exact).models -- whose columns may tie, and whose work is n^3
   for k = 1, models and 1 or #rules do
@@ -62,7 +69,8 @@ local function check_rules(t, one, classes)
       or t.subject.offers(one.exact, "scullery.ordered-rows/1"), "60 rows in another order change \z
       predictions by %.3g of the largest", kept)
     for _, size in ipairs(kept and kept < 1e-7 and sizes or {}) do
-      local n = models and math.min(size.n, 1000) or size.n
+      local n = size.n
+      if models and n > 1000 and is_slow(t, one, classes) then n = 1000 end
       local problem = problems.make(t, { n = n, d = size.d, classes = classes })
       problem.Z = problem.Z:slice(1, 9)
       local apart, fit = distance(one.exact, problem, rule[2](problem))
@@ -73,17 +81,90 @@ local function check_rules(t, one, classes)
   end
 end
 
--- Each of five targets, or classes, is that of another place where they change places.
+-- Problems whose solution is that of a small one, so that it is known at any size: columns of zeros
+-- beside its own, and each row several times.
+local embeddings = {
+  { "%d columns of zeros more", 2, { 36, 120, 300 }, function(p, count)
+    local function wider(A) return core.hcat(A, core.zeros(A:rows(), count)) end
+    return { X = wider(p.X), Z = wider(p.Z) }
+  end },
+  { "each row %d times", 2, { 17, 100 }, function(p, count)
+    local places = {}
+    for i = 0, count * p.X:rows() - 1 do places[i + 1] = i % p.X:rows() + 1 end
+    return { X = p.X:select(places), Y = p.Y:select(places) }
+  end },
+}
+
+embeddings[3] = { "each row 5 times, and %d columns of zeros more,", 2, { 120 }, function(p, count)
+  local copied = problems.with(p, embeddings[2][4](p, 5))
+  return problems.with(copied, embeddings[1][4](copied, count))
+end }
+
+-- What few more columns or rows of this kind leave, many leave: targets, each of three apart.
+local function check_embedded(t, one, classes)
+  local problem = problems.make(t, { n = 60, d = 4, classes = classes,
+    targets = classes == 0 and 3 or nil })
+  for _, embedding in ipairs(embeddings) do
+    local label, few, many, changes = table.unpack(embedding)
+    local kept = distance(one.exact, problem, changes(problem, few))
+    for _, count in ipairs(kept and kept < 1e-7 and many or {}) do
+      local apart, fit = distance(one.exact, problem, changes(problem, count))
+      local allowed = fit and math.max(1e-6, 0.03 * problems.slack(fit)) or 0
+      t:expect(not apart or apart <= allowed, "%s change predictions by %.3g of the largest, and \z
+        %s by %.3g", label:format(count), apart or 0, label:format(few), kept)
+    end
+  end
+end
+
+-- What a fit says of two targets, of which one is easier, is not that of the last.
+local function check_told(t, one, case)
+  if case.problem.classes > 0 or not problems.option(t, "name", "max_iterations") then return end
+  local problem, simple = problems.make(t, { n = 120, targets = 2 }), {}
+  for i = 1, 120 do
+    problem.Y:set(i, 1, problem.Y:get(i, 1) ^ 3)
+    problem.Y:set(i, 2, problem.X:get(i, 1) + 1)
+  end
+  simple.Y = problems.columns(problem.Y, { 2, 1 })
+  for _, limit in ipairs{ 1, 2, 3, 5 } do
+    local ok, made = pcall(t.subject.make, t.subject,
+      problems.with(one.given, { max_iterations = limit }))
+    local a = ok and problems.solve(made, problem)
+    local b = ok and problems.solve(made, problems.with(problem, simple))
+    if not ok or a.status ~= "ok" or b.status ~= "ok" then return end
+    local first, last = a.fits[1], b.fits[1]
+    t:expect(first.status == last.status, "max_iterations = %d, two targets: it says %s, and in \z
+      the other order %s", limit, first.status, last.status)
+    for _, name in ipairs{ "gap", "residual" } do
+      local x, y = first[name], last[name]
+      t:expect(not x or not y or math.max(x, y) <= math.max(4 * math.min(x, y),
+        first.tolerance or 0), "max_iterations = %d, two targets: it says a %s of %.6g, and in \z
+        the other order %.6g", limit, name, x or 0, y or 0)
+    end
+  end
+end
+
+-- Weights that differ matter, unless they are refused.
+local function check_row_weights(t, one, case)
+  local a = predictions(one.exact, case.problem)
+  local weights = t:random(case.problem.X:rows(), 1, 15):map(math.exp)
+  local b = a and predictions(one.exact, problems.with(case.problem, { weights = weights }))
+  if b and problems.apart(a, b) == 0 then t:warn("%s: row weights change nothing", case.label) end
+end
+
+-- Each of several targets, or classes, is that of another place where they change places.
 local function check_targets(t, one, case)
-  local places = { 5, 1, 4, 2, 3 }
-  local given = case.problem.classes > 0 and { n = 200, classes = 5 } or { n = 120, targets = 5 }
+  local is_class, places = case.problem.classes > 0, {}
+  local count = (not is_class or problems.facts(one.exact).models) and 12 or 5
+  for k = 1, count do places[k] = k * 5 % count + 1 end
+  if count == 5 then places = { 5, 1, 4, 2, 3 } end
+  local given = is_class and { n = 200, classes = count } or { n = 120, targets = count }
   local problem = problems.make(t, given)
   local a = predictions(one.exact, problem)
   local b = a and predictions(one.exact, problems.with(problem,
     { Y = problems.columns(problem.Y, places) }))
   if b then
-    problems.same(t, problems.columns(a, places), b, 1e-3, "5 %s in another order",
-      case.problem.classes > 0 and "classes" or "targets")
+    problems.same(t, problems.columns(a, places), b, 1e-3, "%d %s in another order",
+      count, is_class and "classes" or "targets")
   end
 end
 
@@ -131,6 +212,9 @@ local function check_sizes(t)
   local one, case = first_case(t)
   t.label = nil
   check_rules(t, one, case.problem.classes)
+  check_embedded(t, one, case.problem.classes)
+  check_told(t, one, case)
+  check_row_weights(t, one, case)
   check_targets(t, one, case)
   check_scales(t, one, case)
   check_column_scales(t, one, case)

@@ -52,6 +52,62 @@ local function check_all_rows(t)
   end)
 end
 
+-- A row far out has the same share of what is learnt wherever it stands, in each of these places.
+-- A stage whose sample of the rows it may miss warns.
+local FEW <const> = { 10, 2048, 2500 }
+local PLACES <const> = { 10, 1, 2, 64, 100, 128, 255, 256, 257, 512, 1000, 1024, 2048, 2499, 2500 }
+
+local function check_places(t)
+  local X, y = rows.random(t, N, 4)
+  local some = X:slice(1, 60):copy()
+  for j = 1, 4 do
+    for i = 1, N do X:set(i, j, X:get(i, j) / 2) end
+    X:set(10, j, 9 + j)
+  end
+  local slow = false
+  each_learning(t, function(stage)
+    if slow then return end -- one variant of it
+    local began = core.clock()
+    rows.try(t, "2500 rows", function() return rows.fit(t, stage, X, y) end)
+    slow = core.clock() - began > 0.2
+    local want, warned
+    for _, place in ipairs(slow and FEW or PLACES) do
+      local order = {}
+      for i = 1, N do order[i] = i end
+      order[10], order[place] = place, 10
+      local made = rows.try(t, "2500 rows", function()
+        return rows.through(rows.fit(t, stage, X:select(order), y:select(order)), some)
+      end)
+      if not made then return end
+      want = want or made
+      local off = (made - want):abs():max() / rows.spread(want)
+      t:expect(off <= 0.02, "a row far out changes place with row %d of 2500, and what is learnt \z
+        changes by %.3g", place, off)
+      warned = warned or off > 1e-6
+    end
+    if warned then t:warn("what it learns depends on where a row far out stands") end
+  end)
+end
+
+-- Sparse rows are the same rows: learnt from, and made.
+local function check_sparse(t)
+  local X, y = rows.random(t, 300, 6)
+  local thin = X:map(function(x) return math.abs(x) < 0.7 and 0 or x end)
+  each_learning(t, function(stage)
+    for _, of in ipairs{ thin, thin * -1, thin:abs() } do
+      local dense = rows.try(t, "rows with zeros", function()
+        return rows.through(rows.fit(t, stage, of, y), of)
+      end)
+      local sparse = dense and rows.through(core.fit_stage(t:instance(stage),
+        core.source(core.csr(of), y), {}), of)
+      if sparse then
+        rows.expect_near(t, sparse, dense, 1e-6 * rows.spread(dense),
+          "learnt from sparse rows, against the same with their zeros")
+      end
+    end
+  end)
+end
+
 -- A source that is read in order, as a file is.
 local function stream(X, y)
   return core.generator(X:rows(), X:cols(), 1, function(first, count)
@@ -92,8 +148,30 @@ local function repeated(M, times)
   return core.matrix(list)
 end
 
+-- What is learnt from each of three targets is what is learnt from them in another order: no
+-- number that comes of one of them is lost.
+local function check_each_target(t, stage, X, three)
+  local function numbers(Y)
+    local list, M = {}, rows.through(rows.fit(t, stage, X, Y), X:slice(1, 40))
+    for i = 1, M:rows() do
+      for j = 1, M:cols() do list[#list + 1] = M:get(i, j) end
+    end
+    table.sort(list)
+    return list, rows.spread(M)
+  end
+  local want, spread = numbers(three)
+  for _, order in ipairs{ { 3, 1, 2 }, { 2, 1, 3 } } do
+    local Y = core.hcat(three:column(order[1]), three:column(order[2]), three:column(order[3]))
+    for k, value in ipairs((numbers(Y))) do
+      t:expect(math.abs(value - want[k]) <= 0.1 * spread, "the numbers that it makes are others \z
+        where three targets change places: %.9g in place of %.9g", value, want[k])
+    end
+  end
+end
+
 local function check_weights(t)
   local X, y = rows.random(t, 300, 4)
+  local three = core.hcat(y, X:column(2):mul(y), y:map(math.cos))
   local weights = core.zeros(300, 1)
   local function times(i) return i % 3 end
   for i = 1, 300 do weights:set(i, 1, times(i)) end
@@ -101,11 +179,15 @@ local function check_weights(t)
   for stage in t:variants() do
     if flags(t, stage).targets then
       any = true
-      local made = rows.through(rows.fit(t, stage, X, y, weights), X)
-      local want = rows.through(rows.fit(t, stage, repeated(X, times), repeated(y, times)), X)
-      -- systems that are nearly singular magnify the rounding of other sums
-      rows.expect_near(t, made, want, 1e-6 * rows.spread(want),
-        "rows of weight 0, 1 and 2, against rows that come so often")
+      for _, targets in ipairs{ y, three } do
+        local made = rows.through(rows.fit(t, stage, X, targets, weights), X)
+        local want = rows.through(rows.fit(t, stage, repeated(X, times),
+          repeated(targets, times)), X)
+        -- systems that are nearly singular magnify the rounding of other sums
+        rows.expect_near(t, made, want, 1e-6 * rows.spread(want),
+          "rows of weight 0, 1 and 2, against rows that come so often")
+      end
+      check_each_target(t, stage, X, three)
       local _, sentence = rows.try(t, "rows without targets", function()
         return core.fit_stage(t:instance(stage), core.source(X), {})
       end)
@@ -210,6 +292,10 @@ end
 return {
   { name = "all-rows", about = "it learns the same from rows in reverse order, up to a sample",
     run = check_all_rows },
+  { name = "places", about = "a row far out counts wherever it stands among 2500",
+    run = check_places },
+  { name = "sparse", about = "sparse rows teach what the same rows with their zeros do",
+    run = check_sparse },
   { name = "threads", about = "it learns the same bits on 1 and 4 threads, and from a stream",
     run = check_threads },
   { name = "weights", about = "a row of weight 2 counts as two rows, one of weight 0 as none",

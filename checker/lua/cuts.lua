@@ -1,0 +1,125 @@
+--- The test that options are not cut: a number far from usual, and half of it, give different
+--- results, on rows of any size.
+local choices = require "scullery_checker.choices"
+local components = require "scullery.compose.component"
+local core = require "scullery_checker.core"
+local parameters = require "scullery_checker.parameters"
+
+-- Times the default, or 1. Further from it powers overflow, and laws of samplers settle down.
+local FACTORS <const> = { 3e-4, 0.05, 20, 3e3 }
+local FACTORS_OF <const> = { sampler = { 20, 3e3 }, kernel = { 1e-5, 3e-4, 0.05, 20, 3e3, 1e5 } }
+local SCALES <const> = { 1, 1e3, 1e-3, 1e6, 1e-6 } -- of rows
+
+-- outcomes[kind](t, component, scale): a matrix, on rows of that size. Of stages none: what limits
+-- numbers may leave all of them.
+local outcomes = {}
+
+-- Samplers that learn settle down to what the rows say.
+function outcomes.sampler(t, component, scale)
+  if scale ~= 1 or t.subject.learns(component) then return nil end
+  local draw, layout = parameters.draw(t, component, 4, 32)
+  local room = draw and parameters.drawn(draw, layout, 0, parameters.whole_blocks(layout,
+    draw.total))
+  if not room then return nil end
+  return layout.space == "structured" and parameters.apply(draw, room, t:random(3, 4)) or
+    parameters.matrix(room)
+end
+
+function outcomes.kernel(t, component, scale)
+  if t.subject.offers(component, "scullery.bind/1") then return nil end
+  local kernel, made = t:instance(component), nil
+  t.subject.rows(function(X)
+    local out = parameters.block(9, 9)
+    core.kernel_gram(kernel, parameters.dense(X), parameters.dense(X), out)
+    made = core.block_get(out)
+  end, t:random(9, 4) * scale)
+  return made
+end
+
+function outcomes.loss(t, component, scale)
+  local one = require("scullery_checker.loss.function").new(t, component)
+  local list, random = {}, t:random(1, 12, 9)
+  for _, y in ipairs(one.targets) do
+    for i = 1, 12 do
+      local f = y + scale * random:get(1, i)
+      list[#list + 1] = one:at("value", f, y)
+      list[#list + 1] = one:at("slope", f, y)
+    end
+  end
+  return core.matrix{ list }
+end
+
+function outcomes.metric(t, component, scale)
+  local cases = require "scullery_checker.metric.cases"
+  local facts = cases.facts(component)
+  local made = {}
+  for i, count in ipairs(cases.counts(facts)) do
+    local case = cases.new(facts.needs, 60, count, t.seed)
+    if facts.needs == "values" then case.p, case.y = case.p * scale, case.y * scale end
+    made[i] = cases.value(component, case)
+  end
+  return core.matrix{ made }
+end
+
+-- What comes of the component; nil where it is refused, or says nothing.
+local function outcome(t, given, scale)
+  local ok, made = pcall(function()
+    local component = t.subject:make(given)
+    components.instance(component)
+    return outcomes[t.kind](t, component, scale)
+  end)
+  return ok and made or nil
+end
+
+-- Numbers for the option, each { number, other }.
+local function pairs_of(kind, option)
+  local list, default = {}, tonumber(option.default)
+  for k, factor in ipairs(FACTORS_OF[kind] or FACTORS) do
+    local number = (default and default ~= 0 and default or 1) * factor
+    list[k] = { number, number / 2 }
+  end
+  local span = option.high - option.low
+  for _, share in ipairs(span < math.huge and { 1e-4, 1e-2 } or {}) do
+    list[#list + 1] = { option.low + share * span, option.low + share / 2 * span }
+    list[#list + 1] = { option.high - share * span, option.high - share / 2 * span }
+  end
+  return list
+end
+
+-- Whether both numbers give the same on rows of each size; nil where they say nothing.
+local function is_same(t, name, pair)
+  local said
+  for _, scale in ipairs(SCALES) do
+    local a = outcome(t, { [name] = pair[1] }, scale)
+    local b = a and outcome(t, { [name] = pair[2] }, scale)
+    if b then
+      if a:rows() ~= b:rows() or a:cols() ~= b:cols() or core.first_difference(a, b) then
+        return false
+      end
+      said = said or not core.find_nonfinite(a) or nil
+    end
+  end
+  return said
+end
+
+local function run(t)
+  local any = false
+  for _, option in ipairs(choices.numeric(t.subject.info)) do
+    local cut, differs
+    for _, pair in ipairs(option.takes_number and pairs_of(t.kind, option) or {}) do
+      local same = is_same(t, option.name, pair)
+      if same then cut = cut or pair elseif same == false then differs = true end
+    end
+    any = any or differs or cut
+    if cut and differs then
+      t:warn("%s = %g gives the same as %s = %g: the option is cut", option.name, cut[1],
+        option.name, cut[2])
+    end
+  end
+  if not any then t:skip("no option takes numbers far from usual") end
+end
+
+-- A list of its own for each kind that has the test, so that each lists it.
+return function()
+  return { { name = "cuts", about = "numbers of options far from usual are not cut", run = run } }
+end

@@ -1,0 +1,67 @@
+--- The test that each bit of an option 'seed' counts, where seeds matter at all.
+local core = require "scullery_checker.core"
+
+local ROWS <const> = 400 -- of which a sample may be taken
+local FEW <const> = 20 -- what larger whole numbers are set to: the size of a sample
+local OTHERS <const> = 5
+local FIRST <const>, BITS <const> = 3, { 8, 16, 31, 32, 40, 52 }
+
+-- Options to try seeds beside: those of the variants, and with other whole numbers small.
+local function settings(t)
+  local list = {}
+  for _, variant in ipairs(t.subject:variants()) do
+    list[#list + 1] = variant.given
+    for _, option in ipairs(t.subject.info.options) do
+      local default = tonumber(option.default)
+      if option.takes_integer and default and default > FEW and #list < 12 then
+        local given = { [option.name] = FEW }
+        for key, value in pairs(variant.given) do given[key] = given[key] or value end
+        list[#list + 1] = given
+      end
+    end
+  end
+  return list
+end
+
+-- Whether several seeds have results of their own: some make few choices, which may be the same.
+local function all_differ(want, with)
+  local list = { want }
+  for k = 1, OTHERS do
+    local made = with(FIRST + k)
+    for _, other in ipairs(made and list or {}) do
+      if not core.first_difference(made, other) then return false end
+    end
+    list[#list + 1] = made
+  end
+  return #list == OTHERS + 1
+end
+
+local function run(t)
+  local has, any = false, false
+  for _, option in ipairs(t.subject.info.options) do has = has or option.name == "seed" end
+  for _, given in ipairs(has and settings(t) or {}) do
+    local function with(seed)
+      local all = { seed = seed }
+      for key, value in pairs(given) do all[key] = all[key] or value end
+      local ok, made = pcall(function()
+        return t.subject.use(t.subject:make(all), t.seed, ROWS)
+      end)
+      return ok and made or nil
+    end
+    local want = with(FIRST)
+    if want and all_differ(want, with) then
+      any = true
+      for _, bit in ipairs(BITS) do
+        local made = with(FIRST + (1 << bit))
+        t:expect(not made or core.first_difference(made, want), "the seeds %d and %d + 2^%d give \z
+          the same result", FIRST, FIRST, bit)
+      end
+    end
+  end
+  if not any then t:skip("it has no option 'seed'") end
+end
+
+-- A list of its own for each kind that has the test, so that each lists it.
+return function()
+  return { { name = "seeds", about = "each bit of the seed counts", run = run } }
+end
