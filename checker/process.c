@@ -228,7 +228,7 @@ static int memory_in_use(lua_State *L) {
 
 /* checker.watch_host(instance, "refuse" | "interrupt", at): what the component of the instance asks
  * the host for is counted, and call number `at` refused, or Ctrl-C pressed at it.
- * checker.watch_host() -> the number of calls, which are not longer counted */
+ * checker.watch_host() -> the number of calls, which are no longer counted */
 static int watch_host(lua_State *L) {
   static const char *const names[] = {"refuse", "interrupt", NULL};
   static const int whats[] = {SCL_HOST_REFUSE, SCL_HOST_INTERRUPT};

@@ -219,14 +219,14 @@ function component.waiting(self, choices)
   return facts.waits or nil
 end
 
---- component.used: the components of which there are instances, by "KIND NAME".
+--- component.used: "KIND NAME" of each component that an instance was made of -> true.
 component.used = {}
 
 --- component.instance(self, choices, widths): the engine's instance. widths: {scale, median,
 --- columns}, the first two as gammas, for options that depend on the data.
 function component.instance(self, choices, widths)
   widths = widths or {}
-  component.used[self.kind .. " " .. self.name] = self
+  component.used[self.kind .. " " .. self.name] = true
   local plain = not next(choices or {}) and not next(widths)
   if plain or (facts_of(self).constant and not component.waiting(self)) then -- made once
     self.made = self.made or core.instance(self.kind, self.name, for_engine(self, {}, widths))

@@ -45,12 +45,12 @@ local function print_of(info)
 end
 
 --- fingerprint.plugins_agree(used): raises an error where the plugin of a component in use (a table
---- with components as values) is another one on the machine of process 0.
+--- with "KIND NAME" as keys) is another one on the machine of process 0.
 function fingerprint.plugins_agree(used)
   if core.process_count() == 1 then return end
   local prints, lines = {}, {}
-  for name, one in pairs(used) do
-    local info = core.plugin_info(one.kind, one.name)
+  for name in pairs(used) do
+    local info = core.plugin_info(name:match "(%S+) (.+)")
     local print = print_of(info)
     prints[name] = print and { print = print, path = info.path }
     lines[#lines + 1] = print and name .. "\t" .. print

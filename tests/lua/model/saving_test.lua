@@ -343,7 +343,7 @@ test("what cannot be saved or found is told", function()
   support.fails({ "load", "takes the path" }, sc.load, 5)
   support.fails({ "load", "folder" }, sc.load, "/tmp")
   support.fails({ "load", "cut off" }, sc.load, support.write(path, ""))
-  support.fails({ "load", "no model" }, sc.load, support.write(path, ("x"):rep(100)))
+  support.fails({ "load", "not a model" }, sc.load, support.write(path, ("x"):rep(100)))
   local model = models.linear().fit()
   model.fitted.names = function() end
   support.fails({ "names", "function" }, model.save, model, path)
