@@ -7,11 +7,20 @@
 #include "base/pages.h"
 #include <malloc.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The 64 bytes before each block hold its size, from which the totals are counted. */
-enum { ALIGNMENT = 64, LARGE_FROM = 1 << 22 };
+enum { ALIGNMENT = 64, MALLOC_ALIGNMENT = _Alignof(max_align_t), LARGE_FROM = 1 << 22 };
+
+/* The 64 bytes before each block: its size, from which the totals are counted, and what malloc
+ * returned for it. */
+typedef struct header {
+  size_t bytes;
+  void *start;
+} header;
+_Static_assert(sizeof(header) <= ALIGNMENT, "room for a header");
 static atomic_size_t allocated, peak;
 static atomic_long fail_after = -1;
 static atomic_bool spoils;
@@ -72,20 +81,33 @@ static void *map_large(size_t bytes, bool *zeroed) {
   return NULL;
 }
 
-/* A block of 0 bytes is given one byte: otherwise its address would be past the end of the
- * allocation, which the sanitizers would report as a leak. */
+/* A small block of malloc, header included. A released block of malloc serves the next one of its
+ * size; one of posix_memalign does not, as glibc looks for the room to align it besides: many
+ * blocks of one size took up to four times their memory. Sanitizers see the end of a block of
+ * posix_memalign to the byte. A block of 0 bytes is given one byte: otherwise its address would be
+ * past the end of the allocation, which the sanitizers would report as a leak. */
+static header *allocate_small(size_t bytes) {
+  void *start = NULL;
+  if (!use_pages)
+    return posix_memalign(&start, ALIGNMENT, ALIGNMENT + bytes + (bytes == 0)) == 0 ? start : NULL;
+  start = malloc(ALIGNMENT + bytes + ALIGNMENT - MALLOC_ALIGNMENT);
+  if (start == NULL) return NULL;
+  const size_t beyond = (uintptr_t)start % ALIGNMENT;
+  header *block = (void *)((char *)start + (beyond == 0 ? 0 : ALIGNMENT - beyond));
+  block->start = start;
+  return block;
+}
+
 static void *allocate_block(size_t bytes, bool *zeroed) {
   *zeroed = false;
   if (must_fail() || bytes > SIZE_MAX / 2) return NULL;
-  void *block = NULL;
+  header *block = NULL;
   if (is_large(bytes))
     block = map_large(bytes, zeroed);
-  else if (!scl_memory_admits(bytes))
-    return NULL;
-  else if (posix_memalign(&block, ALIGNMENT, bytes + ALIGNMENT + (bytes == 0)) != 0)
-    block = NULL;
+  else if (scl_memory_admits(bytes))
+    block = allocate_small(bytes);
   if (block == NULL) return NULL;
-  *(size_t *)block = bytes;
+  block->bytes = bytes;
   count_block(bytes);
   return (char *)block + ALIGNMENT;
 }
@@ -137,19 +159,20 @@ void scl_memory_trim(void) {
 #endif
 }
 
+static header *header_of(const void *memory) { return (void *)((uintptr_t)memory - ALIGNMENT); }
+
 void scl_release(void *memory) {
   if (memory == NULL) return;
-  void *block = (char *)memory - ALIGNMENT;
-  const size_t bytes = *(size_t *)block;
-  atomic_fetch_sub(&allocated, bytes);
-  if (is_large(bytes))
-    scl_pages_release(block, bytes + ALIGNMENT);
+  header *block = header_of(memory);
+  atomic_fetch_sub(&allocated, block->bytes);
+  if (is_large(block->bytes))
+    scl_pages_release(block, block->bytes + ALIGNMENT);
   else
-    free(block);
+    free(use_pages ? block->start : block);
 }
 
 size_t scl_allocated_for(const void *memory) {
-  return memory == NULL ? 0 : *(const size_t *)((const char *)memory - ALIGNMENT);
+  return memory == NULL ? 0 : header_of(memory)->bytes;
 }
 
 void scl_release_each(size_t count, void *const *memory) {
