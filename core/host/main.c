@@ -105,8 +105,7 @@ static void set_path(lua_State *L) {
   lua_pop(L, 3);
 }
 
-/* ------------ arguments, as lua(1) reads them
- */
+/* ------------ arguments, as lua(1) reads them */
 
 typedef struct arguments {
   int count;

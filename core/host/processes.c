@@ -284,12 +284,12 @@ int scl_join_processes(const scl_process_options *options) {
     if (scl_processes_rank() == 0) (void)fprintf(stderr, "scullery: %s\n", error.message);
     return EXIT_FAILURE;
   }
+  (void)on_exit(leave_at_exit, NULL); /* also of one process: its launcher sees whether it left */
   if (scl_processes_count() == 1) return EXIT_SUCCESS;
   (void)setenv(joined_variable, "1", 1);
   if (scl_processes_rank() > 0) silence();
   own_rank = scl_processes_rank();
   scl_crash_tell(leave_in_slot);
-  (void)on_exit(leave_at_exit, NULL);
   divide_cores();
   return EXIT_SUCCESS;
 }

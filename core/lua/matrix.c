@@ -144,6 +144,13 @@ double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t
 /* ------------ reading and writing numbers */
 
 static int get_rows(lua_State *L) { return scl_lua_give_size(L, scl_lua_check_matrix(L, 1)->rows); }
+
+/* #X: how many X[i] there are; of X[i], how many X[i][j] */
+static int get_length(lua_State *L) {
+  const scl_matrix *a = scl_lua_check_matrix(L, 1);
+  return scl_lua_give_size(L, ((const lua_matrix *)a)->is_row ? a->cols : a->rows);
+}
+
 static int get_cols(lua_State *L) { return scl_lua_give_size(L, scl_lua_check_matrix(L, 1)->cols); }
 static int get_bytes(lua_State *L) {
   return scl_lua_give_size(L, scl_matrix_bytes(scl_lua_check_matrix(L, 1)));
@@ -484,7 +491,7 @@ void scl_lua_add_class(lua_State *L, const scl_lua_class *class) {
   lua_pop(L, 1);
 }
 
-static SCL_LUA_METHODS(metamethods, {"__gc", collect}, {"__close", collect}, {"__len", get_rows},
+static SCL_LUA_METHODS(metamethods, {"__gc", collect}, {"__close", collect}, {"__len", get_length},
                        {"__newindex", newindex}, {"__tostring", tostring}, {"__eq", equal});
 static SCL_LUA_METHODS(methods, {"rows", get_rows}, {"cols", get_cols}, {"dtype", get_dtype},
                        {"bytes", get_bytes}, {"isfinite", is_finite}, {"get", get}, {"set", set},

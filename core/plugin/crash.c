@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "base/unfinished.h"
 #include "plugin/call.h"
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -200,9 +201,11 @@ static double seconds_left(void) {
 /* Report where the process is, then let SIGALRM end it as it does by default. */
 static void on_alarm(int number) {
   static const char what[] = "the time is up";
+  const int before_call = errno;
   const double left = seconds_left();
   if (left > 0.1) { /* it waited for a processor */
     (void)alarm((unsigned)ceil(left));
+    errno = before_call;
     return;
   }
   const scl_call *call = scl_call_current();
@@ -216,7 +219,7 @@ static void on_alarm(int number) {
 }
 
 void scl_crash_limit(double seconds) {
-  struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_ONSTACK};
+  struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_ONSTACK | SA_RESTART};
   const double whole = floor(seconds);
   limit_seconds = seconds;
   limit_began = seconds_now();

@@ -40,7 +40,7 @@ alone.]=]
 -- shape and entries
 
 help["matrix:rows"] = [=[X:rows() or #X: the number of rows.]=]
-help["matrix:cols"] = [=[X:cols(): the number of columns.]=]
+help["matrix:cols"] = [=[X:cols() or #X[i]: the number of columns.]=]
 help["matrix:dtype"] = [=[X:dtype(): "float64" or "float32".]=]
 help["matrix:bytes"] = [=[
 X:bytes(): the bytes of the storage behind X. For a view, the storage of the whole matrix.]=]

@@ -166,6 +166,7 @@ function TestViews:test_a_number_of_a_row_by_two_indices()
   local X = self.X:copy()
   X[2][3] = -1
   lu.assertEquals({ X:get(2, 3), X[2][3], X[2]:sum() }, { -1, -1, 8 })
+  lu.assertEquals({ #X[2]:t():slice(1, 2), #X:slice(1, 2)[1], #X:row(2) }, { 2, 3, 1 })
   fails("there are columns 1 to 3", function() return X[1][4] end)
   fails("there are columns 1 to 3", function() X[1][0] = 1 end)
   fails("is string, not a number", function() X[1][2] = "a" end)

@@ -24,7 +24,7 @@ end
 
 function TestTheStatusOfAScriptIsThatOfAll()
   lu.assertEquals(run(3, "os.exit(7)"), 7)
-  lu.assertEquals(run(2, "io.stdout:write 'x' os.exit(true)"), 0)
+  for count = 1, 2 do lu.assertEquals(run(count, "io.stdout:write 'x' os.exit(true)"), 0) end
 end
 
 function TestErrorObjectsAreTold()
