@@ -122,6 +122,8 @@ local function tell_cut(ds, groups, ids, what)
   end
 end
 
+local IN_TIME = "folds = \"time\" of p:cv and p:search learns from earlier rows alone"
+
 -- Prints a line if rows that have times are divided at random. what: the subject, verb and object
 -- of the line; instead: how to have an order.
 local function tell_random(ds, what, instead)
@@ -308,8 +310,8 @@ local function split_in_order(ds, groups, total)
 end
 
 --- folds.split(ds, o, name): the sorted row numbers of the training part and of the test part. o:
---- test, seed, stratify, groups, shuffle (see ds:split). name: the option that o.test came from,
---- for errors.
+--- test, seed, stratify, groups, shuffle (see ds:split); quiet: no line about times. name: the
+--- option that o.test came from, for errors.
 function folds.split(ds, o, name)
   local n = #ds
   name = name or "test"
@@ -321,7 +323,10 @@ function folds.split(ds, o, name)
   end
   local groups = wanted_groups(ds, o.groups)
   if o.shuffle == false then return split_in_order(ds, groups, total) end
-  tell_random(ds, "the split divides rows", "shuffle = false tests the last rows")
+  if not o.quiet then
+    tell_random(ds, "the split divides rows", name == "holdout" and IN_TIME
+      or "shuffle = false of ds:split tests the last rows")
+  end
   if groups then return split_groups(ds, groups, o, total, name) end
   return split_strata(ds, o, total)
 end
@@ -476,9 +481,7 @@ function folds.of(ds, o)
   if how == "loo" then return one_by_one(ds, groups) end
   if how > n then fail("%d folds of %d rows", how, n) end
   if o.shuffle == false then return in_order(ds, groups, how) end
-  if not o.quiet then
-    tell_random(ds, "folds divide rows", "folds = \"time\" learns from earlier rows alone")
-  end
+  if not o.quiet then tell_random(ds, "folds divide rows", IN_TIME) end
   if groups then return by_groups(ds, groups, o, how) end
   return at_random(ds, o, how)
 end

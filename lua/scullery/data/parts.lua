@@ -138,7 +138,7 @@ function Dataset:sample(given)
   local o = options.check("dataset:sample", given, sample_rules, 0)
   if o.rows >= #self then return self end
   local _, rows = folds.split(self,
-    { test = o.rows, seed = o.seed, stratify = o.stratify, groups = false })
+    { test = o.rows, seed = o.seed, stratify = o.stratify, groups = false, quiet = true })
   return select(self, rows)
 end
 

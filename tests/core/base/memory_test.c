@@ -5,6 +5,7 @@
 #include "base/memory_left.h"
 #include "base/pages.h"
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,23 @@ static void test_kept_pages(void) {
   expect("what is held", scl_allocated(), 0);
 }
 
+/* A released block serves the next one of its size, also where small ones were taken in between. */
+static void test_small_blocks_serve_again(void) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+  enum { BYTES = 3 << 20, TIMES = 50 };
+  void *between[TIMES];
+  scl_memory_keep_released();
+  const size_t before = mallinfo2().arena;
+  for (int i = 0; i < TIMES; i++) {
+    void *block = scl_allocate(BYTES);
+    between[i] = scl_allocate(1000);
+    scl_release(block);
+  }
+  expect("memory of three blocks at most", mallinfo2().arena - before < 3 * BYTES, 1);
+  scl_release_each(TIMES, between);
+#endif
+}
+
 static void clean(void) {
   char line[PATH_MAX];
   (void)snprintf(line, sizeof line, "rm -r '%s'", root);
@@ -161,5 +179,6 @@ int main(void) {
   test_allocation();
   test_kept_pages();
   test_prepared_pages();
+  test_small_blocks_serve_again();
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

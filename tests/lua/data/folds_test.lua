@@ -108,6 +108,7 @@ function TestRandomFoldsAndSplitsOfRowsWithTimesAreReported()
   for i = 1, 40 do time[i] = i end
   local X, y = sc.randn{ 40, 2, seed = 1 }, sc.randn{ 40, 1, seed = 2 }
   local ds = sc.dataset{ X = X, y = y, time = time }
+  local other = sc.dataset{ X = X, y = y, time = time }
   local said = support.stderr_of(function()
     ds:fold_ids{ folds = 4 }
     ds:fold_ids{ folds = 5 }
@@ -115,11 +116,12 @@ function TestRandomFoldsAndSplitsOfRowsWithTimesAreReported()
   local _, count = said:gsub("folds divide rows at random, although they have times: folds = ", "")
   lu.assertEquals(count, 1, said)
   lu.assertStrContains(support.stderr_of(function() ds:split{ test = 0.25 } end),
-    "the split divides rows at random, although they have times: shuffle = false")
+    "the split divides rows at random, although they have times: shuffle = false of ds:split")
   lu.assertEquals(support.stderr_of(function()
-    ds:fold_ids{ folds = "time" }
-    ds:fold_ids{ folds = 4, shuffle = false }
-    ds:split{ test = 0.25, shuffle = false }
+    other:fold_ids{ folds = "time" }
+    other:fold_ids{ folds = 4, shuffle = false }
+    other:split{ test = 0.25, shuffle = false }
+    other:sample{ rows = 10 }
   end), "")
 end
 
