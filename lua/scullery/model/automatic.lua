@@ -297,8 +297,7 @@ end
 -- Whether the sums of the fit pay for the choice of the regularisation alone, on a sample that has
 -- all rows: where a fifth of them can judge, and the fit goes by sums over its rows.
 local function sums_pay(p, few)
-  local T = p.features.T
-  return #few >= LEAST_ROWS and math.type(T) == "integer" and #few > 1.2 * T
+  return #few >= LEAST_ROWS and trials.has_half(p) and #few > 1.2 * p.features.T
 end
 
 -- { chosen = { width, factor, lambda }, the choice on a sample; few = the sample; folding = its

@@ -267,8 +267,9 @@ local function weights_apart(all, p)
   return w
 end
 
--- Whether the sums of half of the parameters are parts of those of all: not those of landmarks.
-local function has_half(p)
+--- trials.has_half(p): whether the sums of half of the parameters are parts of those of all: not
+--- those of landmarks.
+function trials.has_half(p)
   local T = p.features and p.features.T
   return math.type(T) == "integer" and T >= 2 and not trials.names_features(p)
     and not feature_maps.learns(p.features, {}) and not recipe.learns_from_targets(p)
@@ -283,7 +284,7 @@ end
 function trials.train(all, p, made, handle, whole)
   local apart = not made and recipe.learns_from_targets(p) and weights_apart(all, p) or nil
   local prepared = recipe.prepare(p, all.source, apart, nil, made)
-  whole = whole and has_half(p) and not all.together
+  whole = whole and trials.has_half(p) and not all.together
     and core.solver_facts(component.instance(p.solver)).by_sums
     and core.map_exact(prepared.map) == "blocks"
   local given = recipe.training_options(p, all.ds, not whole and all.sides() or nil)
@@ -310,7 +311,7 @@ end
 --- most all.most, and what trials.train would return for it, its sums being parts of those of
 --- `ready`; nil where they are not, as for landmarks. The caller closes the training.
 function trials.half(all, p, ready)
-  if not has_half(p) then return nil end
+  if not trials.has_half(p) then return nil end
   local tried = trials.filled(p, {}, {}, math.min(p.features.T // 2, all.most or math.huge))
   local few = trials.train(all, tried, ready.prepared.stages, nil, ready.whole)
   local constant = core.solver_facts(component.instance(p.solver)).wants_intercept
