@@ -112,8 +112,8 @@ local function run(t)
     end
     any = any or differs or cut
     if cut and differs then
-      t:warn("%s = %g gives the same as %s = %g: the option is cut", option.name, cut[1],
-        option.name, cut[2])
+      t:warn("%s = %g gives the same as %s = %g, and other numbers do not: is it cut?",
+        option.name, cut[1], option.name, cut[2])
     end
   end
   if not any then t:skip("no option takes numbers far from usual") end

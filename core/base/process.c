@@ -162,7 +162,8 @@ static scl_status check_time(process *p, double began, double seconds, scl_error
   const scl_status status = scl_interrupt_check(error);
   if (status != SCL_STATUS_OK) return status;
   const double passed = scl_progress_clock() - began;
-  p->out->late = passed > seconds && passed - scl_process_waited(p->child) > seconds;
+  p->out->late = passed > seconds && (passed - scl_process_waited(p->child) > seconds ||
+                                      passed > (1 + SCL_PROCESS_WAITS) * seconds);
   if (p->out->late)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s was stopped: it did not end in %g s",
                     p->name, seconds);

@@ -16,8 +16,10 @@ typedef struct scl_process_output {
 } scl_process_output;
 
 /* Seconds that the first thread of a process has waited for a processor that others had (Linux; 0
- * where that is not known): limits of time leave them out. Async-signal-safe. */
+ * where that is not known). Limits of time leave them out, but for more than SCL_PROCESS_WAITS
+ * times the limit: threads of the process itself may take the processors. Async-signal-safe. */
 double scl_process_waited(pid_t number);
+enum { SCL_PROCESS_WAITS = 9 };
 
 /* Run the program words[0], found in PATH, with these arguments (NULL-terminated) and without a
  * shell, until it ends. Fails where it cannot be started, a signal ends it, it takes more than

@@ -194,8 +194,9 @@ static double seconds_now(void) {
 
 /* Seconds that are left of the limit, without those in which the process waited for a processor. */
 static double seconds_left(void) {
-  return limit_seconds - (seconds_now() - limit_began) + scl_process_waited(getpid()) -
-         limit_waited;
+  const double waited = scl_process_waited(getpid()) - limit_waited;
+  return limit_seconds - (seconds_now() - limit_began) +
+         fmin(waited, SCL_PROCESS_WAITS * limit_seconds);
 }
 
 /* Report where the process is, then let SIGALRM end it as it does by default. */

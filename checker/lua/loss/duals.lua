@@ -101,9 +101,9 @@ local function check_probability(t)
       local p = one:call("probability", { f / 2 })[1]
       local s = one:call("slope", { f / 2, f / 2 }, { 1, -1 })
       local want = s[2] / (s[2] - s[1])
-      t:expect(one.facts.kinks or not (s[1] < 0 and s[2] > 0) or math.abs(p - want) <= 1e-6 * want,
-        "the probability at f = %.6g is %.9g, and by the slopes of both classes %.9g", f / 2, p,
-        want)
+      local is_right = math.abs(p - want) <= 1e-6 * want + 1e-12 -- it may be cut at 1e-15
+      t:expect(one.facts.kinks or not (s[1] < 0 and s[2] > 0) or is_right, "the probability at \z
+        f = %.6g is %.9g, and by the slopes of both classes %.9g", f / 2, p, want)
     end
   end, "probability")
 end

@@ -250,7 +250,7 @@ local function check_formula(t)
   if not any then t:skip("it gives no formula in C") end
 end
 
--- ---------------------------------------------------------------- wide results
+-- ------------ wide results
 
 -- The largest numbers for options that say how wide the result is, as far as they are taken: no
 -- two columns of it are equal, unless they are constant.
