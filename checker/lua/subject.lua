@@ -123,7 +123,7 @@ local function lists(self)
         core.layout(components.instance(self:make{ [option.name] = value }), 5)
       end)
     end
-    if option.takes_number and option.takes:find("list", 1, true) and is_taken{ 0.4, 0.9 }
+    if option.takes_number and option.takes_list and is_taken{ 0.4, 0.9 }
       and is_taken{ 0.4, 0.9, 2 } then
       list[#list + 1] = { [option.name] = { 0.4, 0.9, 2 } }
     end

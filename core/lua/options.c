@@ -250,6 +250,7 @@ void scl_lua_push_option(lua_State *L, const scl_option *option) {
                    {"takes_integer", option->forms & SCL_FORM_INTEGER},
                    {"takes_boolean", option->forms & SCL_FORM_BOOLEAN},
                    {"takes_word", option->forms & SCL_FORM_WORD},
+                   {"takes_list", option->forms & SCL_FORM_LIST},
                    {"low_open", any || option->range & SCL_RANGE_LOW_OPEN},
                    {"high_open", any || option->range & SCL_RANGE_HIGH_OPEN});
   SCL_LUA_NUMBERS(L, {"low", any ? -INFINITY : option->low},

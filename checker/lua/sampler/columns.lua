@@ -123,7 +123,7 @@ end
 local function check_lists(t)
   local any = false
   for _, option in ipairs(t.subject.info.options) do
-    if option.takes_number and option.takes:find("list", 1, true) then
+    if option.takes_number and option.takes_list then
       any = check_option(t, option, 0.4, 0.7) or any
     end
   end

@@ -146,7 +146,7 @@ local function with_lists(t)
   for _, one in ipairs(t.subject:variants()) do list[#list + 1] = one.component end
   for _, option in ipairs(t.subject.info.options) do
     local ok, made = pcall(t.subject.make, t.subject, { [option.name] = { 2, 5, 1, 4 } })
-    if ok and option.takes:find("list", 1, true) then list[#list + 1] = made end
+    if ok and option.takes_list then list[#list + 1] = made end
   end
   return list
 end

@@ -183,8 +183,8 @@ function plan.parts(t, seconds, o)
   if t.mapped then
     local drawn = o.shared and 0 or t.fitting.parameters
     local drawn_rows = t.keeps and math.min(t.minibatch, 2 * n * D) or t.minibatch
-    -- folds share the stored features from their first step
-    local once = t.keeps and o.candidates > 0 and math.min(drawn_rows, n * D)
+    -- folds share the stored features, those of all rows, from their first step
+    local once = t.keeps and t.minibatch > 0 and o.candidates > 0 and n * D
     local numbers = n * D * made + (once and (o.shared and 0 or once) or drawn_rows * o.fits)
     add("features", t.map, 2 * t.dim * numbers,
       drawn + time.making * numbers / math.max(n * D, 1), ("%d"):format(D))
