@@ -1,6 +1,7 @@
 /* totals += 2^shift V'V. Rows are divided into passes, short enough that products of a pass fit 32
- * bits. The columns of a batch of passes are packed once; then each task of the pool adds the
- * products of all these passes to a band of a tile. */
+ * bits. The columns of a batch of passes are packed; then each task of the pool adds the products
+ * of all these passes to a band of a tile. A few threads each pack what they multiply: where cores
+ * have no cache in common, writing what the others have read takes longer. */
 #include "algebra/symmetric_internal.h"
 #include "algebra/whole_internal.h"
 #include "base/interrupt.h"
@@ -11,6 +12,8 @@
  * before the next ones, so that the other columns of their cache lines stay in the cache; rows of
  * a tile in a task, in multiples of `tall`. */
 enum { BATCH_ROWS = 1024, PACKED_ROWS = 64, BAND_ROWS = 128 };
+/* There are copies for at most n / COPY_COLUMNS + 1 threads: so packing remains a small part. */
+enum { COPY_COLUMNS = 400 };
 enum { LINE = 64, PRODUCTS_MOST = 8 * 48 };
 
 typedef struct accumulation {
@@ -25,19 +28,27 @@ typedef struct accumulation {
   size_t depth;          /* rows of a pass */
   size_t passes, strips; /* strips: of a tile's columns */
   size_t apart;          /* bytes of a strip */
+  size_t copies;         /* of the packed columns: one for each thread, or 1 for all */
+  size_t apiece;         /* passes of tile columns in a copy */
+  bool *ready;           /* for each of them, whether it is packed; used with several copies */
   char *packed; /* strip s of pass p of tile column t at ((t passes + p) strips + s) apart */
   unsigned shift;
 } accumulation;
 
+/* The number of a pass of a tile column in the copy of this thread. */
+static size_t place(const accumulation *job, size_t tile, size_t pass) {
+  return (job->copies > 1 ? scl_pool_worker() * job->apiece : 0) + tile * job->passes + pass;
+}
+
 static char *strip_at(const accumulation *job, size_t tile, size_t pass, size_t strip) {
-  return job->packed + ((tile * job->passes + pass) * job->strips + strip) * job->apart;
+  return job->packed + (place(job, tile, pass) * job->strips + strip) * job->apart;
 }
 
 static size_t pass_rows(const accumulation *job, size_t pass) {
   return scl_min(job->depth, job->rows - pass * job->depth);
 }
 
-/* A task of the pool: one pass of the columns of one tile. */
+/* One pass of the columns of one tile: a task of the pool, or for this thread alone. */
 static void pack_pass(void *context, size_t index) {
   const accumulation *job = context;
   const scl_whole_kernel *kernel = job->kernel;
@@ -53,6 +64,12 @@ static void pack_pass(void *context, size_t index) {
                    job->v + at * (ptrdiff_t)job->size, job->stride,
                    strip_at(job, tile, pass, j / kernel->width), r / kernel->rows);
     }
+}
+
+static void pack_missing(accumulation *job, size_t tile, size_t pass) {
+  bool *ready = job->ready + place(job, tile, pass);
+  if (!*ready) pack_pass(job, tile * job->passes + pass);
+  *ready = true;
 }
 
 /* Add the products of one pass to a rectangle of a tile, rows x cols entries from element `at` of
@@ -92,7 +109,7 @@ static size_t first_row(const accumulation *job, size_t row, size_t col, size_t 
 
 /* A task of the pool: all passes of a band of a tile. */
 static void multiply_band(void *context, size_t index) {
-  const accumulation *job = context;
+  accumulation *job = context;
   const scl_whole_kernel *kernel = job->kernel;
   const size_t tall = kernel->tall, width = kernel->width, first = index % bands(job) * BAND_ROWS;
   size_t row, col;
@@ -104,6 +121,10 @@ static void multiply_band(void *context, size_t index) {
                tile = (size_t)(scl_tile_at(job->low, row, col) - job->low->data);
   for (size_t pass = 0; pass < job->passes; pass++) {
     const size_t steps = (pass_rows(job, pass) + kernel->rows - 1) / kernel->rows;
+    if (job->copies > 1) {
+      pack_missing(job, row, pass);
+      pack_missing(job, col, pass);
+    }
     for (size_t j = 0; j < wide; j += width)
       for (size_t i = first_row(job, row, col, first, j, scl_min(width, wide - j)); i < end;
            i += tall)
@@ -121,6 +142,30 @@ bool scl_whole_kernel_runs(const scl_whole_kernel *kernel) {
 #endif
 }
 
+/* The parts of a batch, and memory for it. */
+static scl_status make_batch(accumulation *job, size_t batch, scl_error *error) {
+  const scl_whole_kernel *kernel = job->kernel;
+  const size_t most = kernel->steps * kernel->rows, threads = scl_pool_threads();
+  job->depth = scl_min(most, (batch + kernel->rows - 1) / kernel->rows * kernel->rows);
+  job->passes = (batch + job->depth - 1) / job->depth;
+  job->apart = 2 * kernel->width * sizeof(int32_t) + job->depth / kernel->rows * kernel->bytes;
+  job->copies = scl_pool_inside() || threads > job->low->n / COPY_COLUMNS + 1 ? 1 : threads;
+  job->apiece = job->low->across * job->passes;
+  const size_t strips = job->copies * job->apiece * job->strips;
+  job->packed = scl_allocate_array(strips, job->apart);
+  job->ready = scl_allocate_array(job->copies * job->apiece, sizeof *job->ready);
+  if (job->packed != NULL && job->ready != NULL) return SCL_STATUS_OK;
+  return scl_fail_memory(error, strips * job->apart, "packed rows");
+}
+
+/* Add the products of job->rows rows from job->v on. */
+static void add_batch(accumulation *job) {
+  job->passes = (job->rows + job->depth - 1) / job->depth;
+  memset(job->ready, 0, job->copies * job->apiece * sizeof *job->ready);
+  if (job->copies == 1) scl_pool_run(job->low->across * job->passes, pack_pass, job);
+  scl_pool_run_interruptible(scl_tile_count(job->low) * bands(job), multiply_band, job);
+}
+
 scl_status scl_whole_accumulate_by(const scl_whole_loops *loops, const scl_whole_kernel *kernel,
                                    const scl_whole_totals *totals, scl_whole type, const void *v,
                                    ptrdiff_t stride, size_t rows, unsigned shift,
@@ -135,22 +180,16 @@ scl_status scl_whole_accumulate_by(const scl_whole_loops *loops, const scl_whole
                       .stride = stride,
                       .shift = shift,
                       .strips = (totals->low->tile + kernel->width - 1) / kernel->width};
-  const size_t batch = scl_min(BATCH_ROWS, rows), most = kernel->steps * kernel->rows;
-  job.depth = scl_min(most, (batch + kernel->rows - 1) / kernel->rows * kernel->rows);
-  job.passes = (batch + job.depth - 1) / job.depth;
-  job.apart = 2 * kernel->width * sizeof(int32_t) + job.depth / kernel->rows * kernel->bytes;
-  const size_t strips = job.low->across * job.passes * job.strips;
-  job.packed = scl_allocate_array(strips, job.apart);
-  if (job.packed == NULL) return scl_fail_memory(error, strips * job.apart, "packed rows");
-  for (size_t r = 0; r < rows && !scl_interrupted(); r += batch) {
+  const size_t batch = scl_min(BATCH_ROWS, rows);
+  scl_status status = make_batch(&job, batch, error);
+  for (size_t r = 0; r < rows && status == SCL_STATUS_OK && !scl_interrupted(); r += batch) {
     job.v = (const char *)v + (ptrdiff_t)r * stride * (ptrdiff_t)job.size;
     job.rows = scl_min(batch, rows - r);
-    job.passes = (job.rows + job.depth - 1) / job.depth;
-    scl_pool_run(job.low->across * job.passes, pack_pass, &job);
-    scl_pool_run_interruptible(scl_tile_count(job.low) * bands(&job), multiply_band, &job);
+    add_batch(&job);
   }
-  scl_release(job.packed);
-  return scl_interrupt_check(error);
+  SCL_RELEASE(job.packed, job.ready);
+  if (status == SCL_STATUS_OK) status = scl_interrupt_check(error);
+  return status;
 }
 
 scl_status scl_whole_accumulate(const scl_whole_totals *totals, scl_whole type, const void *v,

@@ -65,24 +65,33 @@ INLINE uint32_t lane(int16_t low, int16_t high) {
 
 enum { WIDTH = 48, LANES = 16, VECTORS = 3, TALL = 8, STEPS_MOST = 256 };
 PACK_PAIRS(pack_pairs_i8, int8_t, WIDTH)
-PACK_PAIRS(pack_pairs_i16, int16_t, WIDTH)
-
-/* A step: the right bytes of WIDTH columns, then the left ones. */
-static void pack_quads(size_t rows, size_t cols, const void *from, ptrdiff_t stride, void *strip,
-                       size_t first) {
-  const int8_t *v = from;
-  uint32_t *right_sums = (uint32_t *)strip + WIDTH, *to = STEPS(strip, WIDTH, 2 * WIDTH, first);
-  for (size_t r = 0; r < rows; r += 4, to += 2 * WIDTH) {
-    FETCH(int8_t, 4, WIDTH)
-    for (size_t j = 0; j < WIDTH; j++) {
-      const uint32_t bytes = (uint8_t)x[0][j] | (uint32_t)(uint8_t)x[1][j] << 8 |
-                             (uint32_t)(uint8_t)x[2][j] << 16 | (uint32_t)(uint8_t)x[3][j] << 24;
-      const int32_t sum = x[0][j] + x[1][j] + x[2][j] + x[3][j];
-      to[j] = bytes;
-      to[WIDTH + j] = bytes ^ 0x80808080u;
-      right_sums[j] -= 128 * (uint32_t)sum;
-    }
+/* Numbers of row r, LANES of a lane each: those of `there` without a sign, else zeros. */
+#define LANES_OF(name, type, load, widen) \
+  INLINE __m512i name(const type *v, size_t rows, size_t r, ptrdiff_t stride, size_t w, \
+                      const __mmask16 *there) { \
+    return widen(load(r < rows ? there[w] : 0, v + (ptrdiff_t)r * stride + w * LANES)); \
   }
+LANES_OF(bytes_of, int8_t, _mm_maskz_loadu_epi8, _mm512_cvtepu8_epi32)
+LANES_OF(numbers_of, int16_t, _mm256_maskz_loadu_epi16, _mm512_cvtepu16_epi32)
+
+/* The columns of each vector that are there. */
+INLINE void masks(size_t cols, __mmask16 *there) {
+  for (size_t w = 0; w < VECTORS; w++)
+    there[w] = (__mmask16)(((1ull << cols) - 1) >> w * LANES);
+}
+
+static void pack_pairs_i16(size_t rows, size_t cols, const void *from, ptrdiff_t stride,
+                           void *strip, size_t first) {
+  const int16_t *v = from;
+  uint32_t *to = STEPS(strip, WIDTH, WIDTH, first);
+  __mmask16 there[VECTORS];
+  masks(cols, there);
+  for (size_t r = 0; r < rows; r += 2, to += WIDTH)
+    EACH(w, VECTORS)
+  _mm512_store_si512(
+      to + w * LANES,
+      _mm512_or_si512(numbers_of(v, rows, r, stride, w, there),
+                      _mm512_slli_epi32(numbers_of(v, rows, r + 1, stride, w, there), 16)));
 }
 
 INLINE __m512i add_pairs(__m512i sum, __m512i left, __m512i right) {
@@ -107,6 +116,30 @@ INLINE __m512i dot_quads(__m512i sum, __m512i left, __m512i right) {
   return sum;
 }
 #endif
+
+/* A step: the right bytes of WIDTH columns, then the left ones. */
+static void pack_quads(size_t rows, size_t cols, const void *from, ptrdiff_t stride, void *strip,
+                       size_t first) {
+  const int8_t *v = from;
+  uint32_t *right_sums = (uint32_t *)strip + WIDTH, *to = STEPS(strip, WIDTH, 2 * WIDTH, first);
+  const __m512i signs = _mm512_set1_epi8(-128);
+  __m512i sums[VECTORS] = {_mm512_setzero_si512()};
+  __mmask16 there[VECTORS];
+  masks(cols, there);
+  for (size_t r = 0; r < rows; r += 4, to += 2 * WIDTH)
+    EACH(w, VECTORS) {
+      __m512i bytes = bytes_of(v, rows, r, stride, w, there);
+      for (size_t k = 1; k < 4; k++)
+        bytes = _mm512_or_si512(
+            bytes, _mm512_slli_epi32(bytes_of(v, rows, r + k, stride, w, there), 8 * (unsigned)k));
+      _mm512_store_si512(to + w * LANES, bytes);
+      _mm512_store_si512(to + WIDTH + w * LANES, _mm512_xor_si512(bytes, signs));
+      sums[w] = dot_quads(sums[w], signs, bytes);
+    }
+  EACH(w, VECTORS)
+  _mm512_store_si512(right_sums + w * LANES,
+                     _mm512_sub_epi32(_mm512_load_si512(right_sums + w * LANES), sums[w]));
+}
 
 /* TALL x 16 vectors sums; `words` numbers a step, `at` of which the left ones begin. */
 #define TILE(name, ADD, words, at) \
