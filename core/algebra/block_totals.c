@@ -20,39 +20,46 @@ static const double NARROW = 0x1p61, WIDE = 0x1p125;
 typedef struct adding {
   const scl_block_totals *to;
   scl_dtype dtype;
-  double *most; /* for each tile its largest number in quanta; infinite: the tile was not added */
-  size_t *failing; /* for each tile its first row with a number that is too large */
+  double *most; /* for each band its largest number in quanta; infinite: the band was not added */
+  size_t *failing; /* for each band its first row with a number that is too large */
 } adding;
 
-/* Row r of tile (i, j): the whole numbers in the memory of its float64 entries. */
-static int64_t *row_of(const scl_symmetric *a, size_t i, size_t j, size_t r) {
-  return (int64_t *)(void *)scl_tile_at(a, i, j) + r * a->tile;
+/* Row r of a band: the whole numbers in the memory of its float64 entries. */
+static int64_t *row_of(const scl_symmetric *a, const scl_band *band, size_t r) {
+  return (int64_t *)(void *)scl_tile_at(a, band->i, band->j) + (band->first + r) * a->tile;
+}
+
+/* The columns of row r of a band on and below the diagonal. */
+static size_t columns_of(const scl_symmetric *a, const scl_band *band, size_t r) {
+  return band->i == band->j ? band->first + r + 1 : scl_tile_rows(a, band->j);
 }
 
 /* ------------ 64 bits */
 
-/* out = row r of the products of tile (i, j) in quanta, rounded. Returns the largest absolute
+/* out = row r of the products of a band in quanta, rounded. Returns the largest absolute
  * value; UINT64_MAX: one is 2^61 or more, or not finite. */
-static uint64_t round_row(const adding *job, const void *products, size_t r, size_t i, size_t j,
-                          size_t cols, int64_t *out) {
+static uint64_t round_row(const adding *job, const void *products, const scl_band *band, size_t r,
+                          int64_t *out) {
   const scl_symmetric *a = job->to->totals->low;
-  const double row = job->to->inverse[i * a->tile + r], *factor = job->to->inverse + j * a->tile;
+  const double row = job->to->inverse[band->i * a->tile + band->first + r],
+               *factor = job->to->inverse + band->j * a->tile;
+  const size_t cols = columns_of(a, band, r);
   const scl_loops *loops = scl_loops_get();
   if (job->dtype == SCL_DTYPE_FLOAT64)
     return loops->whole_f64(cols, (const double *)products + r * a->tile, row, factor, out);
   return loops->whole_f32(cols, (const float *)products + r * a->tile, row, factor, out);
 }
 
-/* Add (or subtract) rows of a tile. Returns the first row that has too large a number, and was not
- * added, or `rows`. */
-static size_t add_narrow(const adding *job, const void *products, size_t i, size_t j, size_t rows,
+/* Add (or subtract) `rows` rows of a band. Returns the first row that has too large a number, and was
+ * not added, or `rows`. */
+static size_t add_narrow(const adding *job, const void *products, const scl_band *band, size_t rows,
                          bool subtract, uint64_t *most) {
   const scl_symmetric *a = job->to->totals->low;
   int64_t whole[MOST_TILE];
   for (size_t r = 0; r < rows; r++) {
-    const size_t cols = i == j ? r + 1 : scl_tile_rows(a, j);
-    const uint64_t largest = round_row(job, products, r, i, j, cols, whole);
-    uint64_t *to = (uint64_t *)row_of(a, i, j, r);
+    const size_t cols = columns_of(a, band, r);
+    const uint64_t largest = round_row(job, products, band, r, whole);
+    uint64_t *to = (uint64_t *)row_of(a, band, r);
     if (largest == UINT64_MAX) return r;
     *most = largest > *most ? largest : *most;
     for (size_t k = 0; k < cols; k++)
@@ -77,17 +84,17 @@ static void add_wide_number(int64_t *low, int64_t *high, wide_whole number) {
   *high = (int64_t)(uint64_t)(sum >> 64);
 }
 
-/* Add row r of tile (i, j), which has numbers of 2^61 or more, one by one. False: one is not below
+/* Add row r of a band, which has numbers of 2^61 or more, one by one. False: one is not below
  * WIDE. */
-static bool add_large_row(const adding *job, const void *products, size_t r, size_t i, size_t j,
-                          size_t cols, double *most) {
+static bool add_large_row(const adding *job, const void *products, const scl_band *band, size_t r,
+                          double *most) {
   const scl_whole_totals *totals = job->to->totals;
   const size_t tile = totals->low->tile;
   const double *inverse = job->to->inverse;
-  int64_t *low = row_of(totals->low, i, j, r), *high = row_of(totals->high, i, j, r);
-  for (size_t k = 0; k < cols; k++) {
-    const double x = scl_number(products, job->dtype, r * tile + k) * inverse[i * tile + r] *
-                     inverse[j * tile + k];
+  int64_t *low = row_of(totals->low, band, r), *high = row_of(totals->high, band, r);
+  for (size_t k = 0; k < columns_of(totals->low, band, r); k++) {
+    const double x = scl_number(products, job->dtype, r * tile + k) *
+                     inverse[band->i * tile + band->first + r] * inverse[band->j * tile + k];
     if (!(fabs(x) < WIDE)) return false;
     *most = fmax(*most, fabs(x));
     add_wide_number(&low[k], &high[k], round_wide(x));
@@ -96,83 +103,81 @@ static bool add_large_row(const adding *job, const void *products, size_t r, siz
 }
 
 /* As add_narrow, for totals of 128 bits: the low halves are added with carry into the high ones. */
-static size_t add_wide(const adding *job, const void *products, size_t i, size_t j, size_t rows,
+static size_t add_wide(const adding *job, const void *products, const scl_band *band,
                        double *most) {
   const scl_whole_totals *totals = job->to->totals;
   int64_t whole[MOST_TILE];
-  for (size_t r = 0; r < rows; r++) {
-    const size_t cols = i == j ? r + 1 : scl_tile_rows(totals->low, j);
-    const uint64_t largest = round_row(job, products, r, i, j, cols, whole);
+  for (size_t r = 0; r < band->rows; r++) {
+    const uint64_t largest = round_row(job, products, band, r, whole);
     if (largest == UINT64_MAX) {
-      if (!add_large_row(job, products, r, i, j, cols, most)) return r;
+      if (!add_large_row(job, products, band, r, most)) return r;
       continue;
     }
     *most = fmax(*most, (double)largest);
-    scl_loops_get()->add_wide_i64(cols, whole, row_of(totals->low, i, j, r),
-                                  row_of(totals->high, i, j, r));
+    scl_loops_get()->add_wide_i64(columns_of(totals->low, band, r), whole,
+                                  row_of(totals->low, band, r), row_of(totals->high, band, r));
   }
-  return rows;
+  return band->rows;
 }
 
 /* ------------ a block */
 
-/* For scl_symmetric_products: add a tile. If one of its numbers is too large for 64 bits, the rows
- * that were added are subtracted again, and the tile is as before. */
-static void add_tile(void *context, size_t i, size_t j, const void *products) {
+/* For scl_symmetric_products: add a band. If one of its numbers is too large for 64 bits, the rows
+ * that were added are subtracted again, and the band is as before. */
+static void add_band(void *context, const scl_band *band, const void *products) {
   const adding *job = context;
   const scl_whole_totals *totals = job->to->totals;
-  const size_t rows = scl_tile_rows(totals->low, i),
-               at = scl_tile_count(totals->low) - (i + 1) * (i + 2) / 2 + j; /* as scl_tile_place */
+  const size_t rows = band->rows, at = band->index;
   uint64_t most = 0, ignored = 0;
   size_t done;
   job->most[at] = 0;
   if (totals->high != NULL) {
-    done = add_wide(job, products, i, j, rows, &job->most[at]);
+    done = add_wide(job, products, band, &job->most[at]);
   } else {
-    done = add_narrow(job, products, i, j, rows, false, &most);
-    if (done < rows) (void)add_narrow(job, products, i, j, done, true, &ignored);
+    done = add_narrow(job, products, band, rows, false, &most);
+    if (done < rows) (void)add_narrow(job, products, band, done, true, &ignored);
     job->most[at] = (double)most;
   }
   if (done == rows) return;
   job->most[at] = INFINITY;
-  job->failing[at] = i * totals->low->tile + done;
+  job->failing[at] = band->i * totals->low->tile + band->first + done;
 }
 
-/* The largest number of all tiles; skip[k]: tile k was added. */
-static double find_most(const adding *job, size_t tiles, bool *skip) {
+/* The largest number of all bands; skip[k]: band k was added. */
+static double find_most(const adding *job, size_t bands, bool *skip) {
   double most = 0;
-  for (size_t k = 0; k < tiles; k++) {
+  for (size_t k = 0; k < bands; k++) {
     skip[k] = isfinite(job->most[k]);
     most = fmax(most, job->most[k]);
   }
   return most;
 }
 
-/* The error for sums that are too large; names the first feature of a tile that was not added. */
-static scl_status refuse_overflow(const adding *job, size_t tiles, scl_error *error) {
+/* The error for sums that are too large; names the first feature of a band that was not added. */
+static scl_status refuse_overflow(const adding *job, size_t bands, scl_error *error) {
   size_t feature = SIZE_MAX;
-  for (size_t k = 0; k < tiles; k++)
+  for (size_t k = 0; k < bands; k++)
     if (!isfinite(job->most[k])) feature = scl_min(feature, job->failing[k]);
   return scl_fail(error, SCL_STATUS_NUMERIC,
                   "the sum of squares of feature %zu is too large for %s: scale the data",
                   feature == SIZE_MAX ? 1 : feature + 1, scl_dtype_name(job->dtype));
 }
 
-/* Add a block to all tiles. If some do not fit into 64 bits, widen the totals and compute these
- * tiles again. */
+/* Add a block to all bands. If some do not fit into 64 bits, widen the totals and compute these
+ * bands again. */
 static scl_status add_block(adding *job, const scl_product_block *block, bool *skip,
                             scl_error *error) {
   scl_whole_totals *totals = job->to->totals;
-  const size_t tiles = scl_tile_count(totals->low);
-  SCL_TRY(scl_symmetric_products(block, totals->low, NULL, add_tile, job, error));
-  double most = find_most(job, tiles, skip);
-  if (!isfinite(most) && totals->high == NULL) { /* the tiles that are left, in 128 bits */
+  const size_t bands = scl_symmetric_bands(totals->low);
+  SCL_TRY(scl_symmetric_products(block, totals->low, NULL, add_band, job, error));
+  double most = find_most(job, bands, skip);
+  if (!isfinite(most) && totals->high == NULL) { /* the bands that are left, in 128 bits */
     SCL_TRY(scl_whole_totals_widen(totals, 0, error));
-    SCL_TRY(scl_symmetric_products(block, totals->low, skip, add_tile, job, error));
-    most = find_most(job, tiles, skip);
+    SCL_TRY(scl_symmetric_products(block, totals->low, skip, add_band, job, error));
+    most = find_most(job, bands, skip);
   }
   *job->to->bound += most;
-  if (!(*job->to->bound < WIDE)) return refuse_overflow(job, tiles, error);
+  if (!(*job->to->bound < WIDE)) return refuse_overflow(job, bands, error);
   return scl_block_totals_make_room(totals, *job->to->bound, 0, error);
 }
 
@@ -204,15 +209,15 @@ static scl_status add_parts(adding *job, const scl_product_block *all, bool *ski
 
 scl_status scl_block_totals_add(const scl_block_totals *to, scl_dtype dtype, const void *phi,
                                 ptrdiff_t stride, size_t count, scl_error *error) {
-  const size_t tiles = scl_tile_count(to->totals->low);
+  const size_t bands = scl_symmetric_bands(to->totals->low);
   const scl_product_block block = {dtype, phi, stride, count};
   adding job = {.to = to, .dtype = dtype};
-  job.most = scl_allocate_zero((tiles + 1) * sizeof *job.most);
-  job.failing = scl_allocate_zero((tiles + 1) * sizeof *job.failing);
-  bool *skip = scl_allocate_zero((tiles + 1) * sizeof *skip);
+  job.most = scl_allocate_zero((bands + 1) * sizeof *job.most);
+  job.failing = scl_allocate_zero((bands + 1) * sizeof *job.failing);
+  bool *skip = scl_allocate_zero((bands + 1) * sizeof *skip);
   const scl_status status =
       job.most == NULL || job.failing == NULL || skip == NULL
-          ? scl_fail_memory(error, tiles * sizeof *job.most, "sums of a block")
+          ? scl_fail_memory(error, bands * sizeof *job.most, "sums of a block")
           : add_parts(&job, &block, skip, error);
   SCL_RELEASE(job.most, job.failing, skip);
   return status;

@@ -1,5 +1,5 @@
-/* Phi'Phi of a block of rows, one task for each tile, which is added to a matrix or passed to a
- * function. If the instruction set has packed products, the block's columns are packed once for all
+/* Phi'Phi of a block of rows, one task for each band of a tile, which is added to a matrix or passed
+ * to a function while it is in the cache. If the instruction set has packed products, the block's columns are packed once for all
  * tiles. Otherwise, and for small blocks, OpenBLAS computes each tile and packs its columns
  * again. Large blocks come in parts: packed rows then have the same size in all blocks, so that
  * their memory is reused, where the system would zero new pages. */
@@ -14,6 +14,8 @@
 enum { LEAST_ORDER = 64, LEAST_ROWS = 32 };
 /* The packed bytes of a part, unless LEAST_PART rows have more. */
 enum { PACKED_BYTES = 32 << 20, LEAST_PART = 256 };
+/* Rows of a band: a multiple of the columns of each kind of strip. */
+enum { BAND_ROWS = 96 };
 
 typedef struct accumulation {
   scl_symmetric *a;
@@ -21,29 +23,59 @@ typedef struct accumulation {
   const char *phi;
   ptrdiff_t stride;
   size_t count;
-  scl_tile_visit visit; /* NULL: float64 products are added to a */
+  scl_band_visit visit; /* NULL: float64 products are added to a */
   void *context;
-  const bool *skip; /* tiles, or NULL */
-  char *scratch;    /* a tile a thread, of dtype */
+  const bool *skip; /* bands, or NULL */
+  char *scratch;    /* a band a thread, of dtype */
+  size_t band;      /* its rows */
   char *packed;     /* NULL: not packed */
   size_t width;     /* columns of a strip */
   size_t apart;     /* packed bytes of a tile's columns */
 } accumulation;
 
-/* float32 products are added in float64. */
-static void add_tile_f32(void *context, size_t i, size_t j, const void *products) {
-  const scl_symmetric *a = context;
-  const scl_loops *loops = scl_loops_get();
-  const size_t rows = scl_tile_rows(a, i), cols = scl_tile_rows(a, j);
-  double *to = scl_tile_at(a, i, j);
-  for (size_t r = 0; r < rows; r++)
-    loops->add_f32(i == j ? r + 1 : cols, (const float *)products + r * a->tile, to + r * a->tile);
+static size_t bands_of_tile(const scl_symmetric *a) {
+  return (a->tile + BAND_ROWS - 1) / BAND_ROWS;
 }
 
-/* The scratch tile of the thread. */
-static void *scratch_of(const accumulation *job) {
-  const size_t numbers = job->a->tile * job->a->tile;
-  return job->scratch + scl_pool_worker() * numbers * scl_dtype_size(job->dtype);
+size_t scl_symmetric_bands(const scl_symmetric *a) { return scl_tile_count(a) * bands_of_tile(a); }
+
+/* float32 products are added in float64. */
+static void add_band_f32(void *context, const scl_band *band, const void *products) {
+  const scl_symmetric *a = context;
+  const scl_loops *loops = scl_loops_get();
+  const size_t cols = scl_tile_rows(a, band->j);
+  double *to = scl_tile_at(a, band->i, band->j) + band->first * a->tile;
+  for (size_t r = 0; r < band->rows; r++)
+    loops->add_f32(band->i == band->j ? band->first + r + 1 : cols,
+                   (const float *)products + r * a->tile, to + r * a->tile);
+}
+
+/* Bytes of the products of a band. */
+static size_t band_bytes(const accumulation *job) {
+  return job->band * job->a->tile * scl_dtype_size(job->dtype);
+}
+
+/* Where the products of a band are made. */
+static void *target_of(const accumulation *job, const scl_band *band) {
+  return job->visit == NULL
+             ? (void *)(scl_tile_at(job->a, band->i, band->j) + band->first * job->a->tile)
+             : (void *)(job->scratch + scl_pool_worker() * band_bytes(job));
+}
+
+/* A task of the pool: a band, if it is wanted. */
+static void run_band(const accumulation *job, size_t index,
+                     void (*multiply)(const accumulation *, const scl_band *, void *)) {
+  const scl_symmetric *a = job->a;
+  const size_t bands = bands_of_tile(a);
+  scl_band band = {.index = index, .first = index % bands * job->band};
+  if (job->skip != NULL && job->skip[index]) return;
+  scl_tile_place(a, index / bands, &band.i, &band.j);
+  const size_t rows = scl_tile_rows(a, band.i);
+  if (band.first >= rows || !scl_tile_row_here(a, band.i)) return;
+  band.rows = scl_min(job->band, rows - band.first);
+  void *target = target_of(job, &band);
+  multiply(job, &band, target);
+  if (job->visit != NULL) job->visit(job->context, &band, target);
 }
 
 /* ------------ packed */
@@ -71,26 +103,35 @@ static void pack_rows(void *context, size_t index) {
   }
 }
 
-/* A task of the pool: one tile from packed columns. */
-static void packed_tile(void *context, size_t index) {
-  const accumulation *job = context;
+/* Products of `rows` columns from strip `left` on and of `cols` from `right` on. */
+static void multiply_strips(const accumulation *job, size_t rows, size_t cols, const char *left,
+                            const char *right, bool below, void *out) {
   const scl_loops *loops = scl_loops_get();
-  const scl_symmetric *a = job->a;
-  size_t i, j;
-  if (job->skip != NULL && job->skip[index]) return;
-  scl_tile_place(a, index, &i, &j);
-  if (!scl_tile_row_here(a, i)) return;
-  const size_t rows = scl_tile_rows(a, i), cols = scl_tile_rows(a, j);
-  const void *left = job->packed + i * job->apart, *right = job->packed + j * job->apart;
-  const ptrdiff_t stride = (ptrdiff_t)a->tile;
-  void *sums = job->visit == NULL ? (void *)scl_tile_at(a, i, j) : scratch_of(job);
-  if (job->visit != NULL) memset(sums, 0, rows * a->tile * scl_dtype_size(job->dtype));
+  const ptrdiff_t stride = (ptrdiff_t)job->a->tile;
   if (job->dtype == SCL_DTYPE_FLOAT64)
-    loops->packed_product_f64(job->count, rows, cols, left, right, i == j, sums, stride);
+    loops->packed_product_f64(job->count, rows, cols, (const void *)left, (const void *)right,
+                              below, out, stride);
   else
-    loops->packed_product_f32(job->count, rows, cols, left, right, i == j, sums, stride);
-  if (job->visit != NULL) job->visit(job->context, i, j, sums);
+    loops->packed_product_f32(job->count, rows, cols, (const void *)left, (const void *)right,
+                              below, out, stride);
 }
+
+/* A band from packed columns; on the diagonal, what is left of its triangle, and the triangle. */
+static void multiply_packed(const accumulation *job, const scl_band *band, void *target) {
+  const size_t size = scl_dtype_size(job->dtype), first = band->first * size * job->count;
+  const char *left = job->packed + band->i * job->apart + first,
+             *right = job->packed + band->j * job->apart;
+  if (job->visit != NULL) memset(target, 0, band_bytes(job));
+  if (band->i != band->j) {
+    multiply_strips(job, band->rows, scl_tile_rows(job->a, band->j), left, right, false, target);
+    return;
+  }
+  if (band->first > 0) multiply_strips(job, band->rows, band->first, left, right, false, target);
+  multiply_strips(job, band->rows, band->rows, left, right + first, true,
+                  (char *)target + band->first * size);
+}
+
+static void packed_band(void *context, size_t index) { run_band(context, index, multiply_packed); }
 
 /* Whether the columns are packed; the sizes of a packed tile of `rows` rows. */
 static bool set_packing(accumulation *job, size_t rows) {
@@ -124,42 +165,38 @@ static scl_status open_packed(accumulation *job, bool *packs, scl_error *error) 
 
 /* ------------ by OpenBLAS */
 
-/* A task of the pool: one tile by OpenBLAS. */
-static void plain_tile(void *context, size_t index) {
-  const accumulation *job = context;
+/* A tile by OpenBLAS. */
+static void multiply_plain(const accumulation *job, const scl_band *band, void *target) {
   const scl_symmetric *a = job->a;
-  size_t i, j;
-  if (job->skip != NULL && job->skip[index]) return;
-  scl_tile_place(a, index, &i, &j);
-  if (!scl_tile_row_here(a, i)) return;
-  const size_t rows = scl_tile_rows(a, i), cols = scl_tile_rows(a, j),
+  const size_t rows = band->rows, cols = scl_tile_rows(a, band->j),
                size = scl_dtype_size(job->dtype);
-  const char *left = job->phi + i * a->tile * size, *right = job->phi + j * a->tile * size;
-  void *target = job->visit == NULL ? (void *)scl_tile_at(a, i, j) : scratch_of(job);
+  const char *left = job->phi + band->i * a->tile * size,
+             *right = job->phi + band->j * a->tile * size;
   const double beta = job->visit == NULL ? 1 : 0;
-  if (i == j)
+  if (band->i == band->j)
     scl_syrk(job->dtype, rows, job->count, 1, left, job->stride, beta, target, (ptrdiff_t)a->tile);
   else
     scl_gemm(job->dtype, true, false, rows, cols, job->count, 1, left, job->stride, right,
              job->stride, beta, target, (ptrdiff_t)a->tile);
-  if (job->visit != NULL) job->visit(job->context, i, j, target);
 }
 
-/* Pack if it pays, then compute all tiles in parallel. Releases the memory of the job. */
+static void plain_band(void *context, size_t index) { run_band(context, index, multiply_plain); }
+
+/* Pack if it pays, then compute all bands in parallel. Releases the memory of the job. */
 static scl_status run_accumulation(accumulation *job, scl_error *error) {
   bool packs;
   SCL_TRY(open_packed(job, &packs, error));
+  job->band = packs ? BAND_ROWS : job->a->tile;
   if (job->visit != NULL) {
-    const size_t bytes =
-        scl_pool_threads() * job->a->tile * job->a->tile * scl_dtype_size(job->dtype);
+    const size_t bytes = scl_pool_threads() * band_bytes(job);
     job->scratch = scl_allocate(bytes);
     if (job->scratch == NULL) {
       scl_release(job->packed);
-      return scl_fail_memory(error, bytes, "a tile of normal equations per thread");
+      return scl_fail_memory(error, bytes, "products of a block");
     }
   }
   if (packs) scl_pool_run((job->count + PACKED_ROWS - 1) / PACKED_ROWS, pack_rows, job);
-  scl_pool_run_interruptible(scl_tile_count(job->a), packs ? packed_tile : plain_tile, job);
+  scl_pool_run_interruptible(scl_symmetric_bands(job->a), packs ? packed_band : plain_band, job);
   SCL_RELEASE(job->scratch, job->packed);
   return scl_interrupt_check(error);
 }
@@ -175,7 +212,7 @@ scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const voi
                         .phi = scl_at(phi, dtype, (ptrdiff_t)first * stride),
                         .stride = stride,
                         .count = count * (k + 1) / parts - first,
-                        .visit = dtype == SCL_DTYPE_FLOAT32 ? add_tile_f32 : NULL,
+                        .visit = dtype == SCL_DTYPE_FLOAT32 ? add_band_f32 : NULL,
                         .context = a};
     status = run_accumulation(&job, error);
   }
@@ -183,7 +220,7 @@ scl_status scl_symmetric_accumulate(scl_symmetric *a, scl_dtype dtype, const voi
 }
 
 scl_status scl_symmetric_products(const scl_product_block *block, scl_symmetric *like,
-                                  const bool *skip, scl_tile_visit visit, void *context,
+                                  const bool *skip, scl_band_visit visit, void *context,
                                   scl_error *error) {
   accumulation job = {.a = like,
                       .dtype = block->dtype,

@@ -65,13 +65,19 @@ typedef struct scl_product_block {
   ptrdiff_t stride;
   size_t count;
 } scl_product_block;
-/* Called on the pool's threads with tile (i, j) of the products Phi'Phi, in dtype, packed as a tile
- * of the matrix; what is above the diagonal of the matrix is undefined. */
-typedef void (*scl_tile_visit)(void *context, size_t i, size_t j, const void *products);
-/* Compute and visit all tiles of a matrix of this order, except those that `skip` marks (by their
- * number in scl_tile_place; NULL: none). */
+/* Rows first .. first+rows-1 of tile (i, j), of scl_symmetric_bands(a) such parts of a matrix. */
+typedef struct scl_band {
+  size_t index, i, j, first, rows;
+} scl_band;
+size_t scl_symmetric_bands(const scl_symmetric *a);
+/* Called on the pool's threads with the products Phi'Phi of a band, in dtype, whose rows are as far
+ * apart as those of a tile; what is above the diagonal of the matrix is undefined. Without packed
+ * products a band has all rows of its tile. */
+typedef void (*scl_band_visit)(void *context, const scl_band *band, const void *products);
+/* Compute and visit all bands of a matrix of this order, except those that `skip` marks (by their
+ * indices; NULL: none). */
 scl_status scl_symmetric_products(const scl_product_block *block, scl_symmetric *like,
-                                  const bool *skip, scl_tile_visit visit, void *context,
+                                  const bool *skip, scl_band_visit visit, void *context,
                                   scl_error *error);
 
 /* symmetric_multiply.c, symmetric_factor.c: slots of scl_symmetric_algebra. */
