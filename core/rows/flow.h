@@ -125,8 +125,9 @@ size_t scl_flow_fill_rows(const scl_flow *flow);
  * of the parameters `first` .. of it. */
 void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, size_t rows);
 
-/* The fingerprint of staged row i of a block, its targets and its weight. */
-uint64_t scl_flow_fingerprint(const scl_flow *flow, const scl_flow_block *block, size_t i);
+/* The fingerprints of staged rows first .. first+count-1 of a block, their targets and weights. */
+void scl_flow_fingerprints(const scl_flow *flow, const scl_flow_block *block, size_t first,
+                           size_t count, uint64_t *prints);
 /* Row i of the features of a dense block. */
 const void *scl_flow_row(const scl_flow *flow, const scl_flow_block *block, size_t i);
 /* Row i of a block of whole numbers. */

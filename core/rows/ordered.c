@@ -23,10 +23,11 @@ enum { PRINTED_ROWS = 64 };
 static void print_chunk(void *context, size_t index) {
   const printing *p = context;
   const scl_flow_block *block = p->block;
-  const size_t end = scl_min((index + 1) * PRINTED_ROWS, block->count);
-  for (size_t i = index * PRINTED_ROWS; i < end; i++)
-    p->rows[block->first + i] =
-        (printed_row){scl_flow_fingerprint(p->flow, block, i), block->first + i};
+  const size_t first = index * PRINTED_ROWS, count = scl_min(PRINTED_ROWS, block->count - first);
+  uint64_t prints[PRINTED_ROWS];
+  scl_flow_fingerprints(p->flow, block, first, count, prints);
+  for (size_t i = 0; i < count; i++)
+    p->rows[block->first + first + i] = (printed_row){prints[i], block->first + first + i};
 }
 
 static scl_status print_block(void *context, const scl_flow_block *block, scl_error *error) {

@@ -75,14 +75,24 @@ static void store_so_far(accumulating *a, size_t next) {
 
 /* ------------ the walk */
 
+/* Add the fingerprints of the rows of a block to those of the flow, if these are wanted. */
+static scl_status add_prints(const scl_flow *flow, const scl_flow_block *block, scl_error *error) {
+  enum { ROWS = 64 };
+  uint64_t prints[ROWS];
+  if (flow->prints == NULL) return SCL_STATUS_OK;
+  for (size_t i = 0; i < block->count; i++) {
+    if (i % ROWS == 0)
+      scl_flow_fingerprints(flow, block, i, scl_min(ROWS, block->count - i), prints);
+    SCL_TRY(scl_fingerprints_add(flow->prints, prints[i % ROWS], error));
+  }
+  return SCL_STATUS_OK;
+}
+
 /* Add a block to the part of its leaf. */
 static scl_status sum_block(accumulating *a, const scl_flow_block *block, scl_error *error) {
   scl_summing *s = &a->summing;
   void *part;
-  /* Add the fingerprints of the rows of a block to the flow's, if these are wanted. */
-  for (size_t i = 0; s->walked.prints != NULL && i < block->count; i++)
-    SCL_TRY(
-        scl_fingerprints_add(s->walked.prints, scl_flow_fingerprint(&s->walked, block, i), error));
+  SCL_TRY(add_prints(&s->walked, block, error));
   SCL_TRY(scl_reducer_at(&a->reducer, block->first, &part, error));
   if (s->way->add != NULL) return s->way->add(s, block, part, error);
   for (size_t g = 0; g < s->like.groups; g++)
