@@ -181,6 +181,10 @@ void scl_training_by_sums(scl_training *training, scl_fingerprints *prints) {
 
 scl_status scl_training_exact_sums(scl_training *training, bool constant,
                                    struct scl_whole_sums **out, scl_error *error) {
+  if (scl_flow_has_bits(&training->flow) && !scl_flow_is_exact(&training->flow))
+    return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                    "sums of features of two values are exact for row weights that are whole "
+                    "numbers: other weights take a phi of more values");
   SCL_TRY(scl_training_sum(training, constant, error));
   if (training->given || !training->sums->exact)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,

@@ -1,0 +1,96 @@
+-- Whole-number features: sums of random parts, merged, added and taken out in random orders by
+-- random numbers of threads, have the bits of one fit to the rows that are left.
+local lu = require "luaunit"
+local sc = require "scullery"
+
+local random = math.random
+
+local function shuffle(list)
+  for i = #list, 2, -1 do
+    local j = random(i)
+    list[i], list[j] = list[j], list[i]
+  end
+  return list
+end
+
+-- n rows of d columns, of which some are equal; weights: none, whole, any.
+local function some_rows(n, d, weighted)
+  local X, weights, again = sc.randn{ n, d, seed = random(1000) }, {}, {}
+  for i = 1, n do
+    weights[i] = weighted == "whole" and random(3) or weighted == "any" and 0.1 + 3 * random()
+    again[i] = random(8) == 1 and random(n) or i
+  end
+  local y = X:column(1):map(math.sin) + sc.randn{ n, 1, seed = 2 } * 0.1
+  return sc.dataset{ X = X, y = y, weights = weighted and weights or nil }:select(again)
+end
+
+-- The places 1 .. n in runs of random lengths.
+local function runs(n)
+  local list, first = {}, 1
+  while first <= n do
+    local last = math.min(n, first + random(0, n // 2))
+    list[#list + 1] = { first, last }
+    first = last + 1
+  end
+  return shuffle(list)
+end
+
+local function pipeline(d, dtype, phi)
+  return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 / math.sqrt(d) }, phi = phi,
+    T = 40, seed = 1, dtype = dtype }, sc.solver.ridge{ lambda = 1e-3 } }
+end
+
+-- Some rows by merged sums, the others by updates, then some taken out, in several goes.
+local function history(ds, dtype, phi, out)
+  local n, d, some, later = #ds, ds.X:cols(), {}, {}
+  for k, run in ipairs(runs(n)) do
+    sc.threads(random(4))
+    if k == 1 or random(2) == 1 then
+      some[#some + 1] = pipeline(d, dtype, phi):sums(ds, { rows = run })
+    else
+      later[#later + 1] = run
+    end
+  end
+  local p = sc.merge(shuffle(some), { partial = true }):solve()
+  for _, run in ipairs(later) do
+    sc.threads(random(4))
+    p:update(ds:subset(run[1], run[2]), { again = true })
+  end
+  local half = random(#out - 1)
+  p:forget(ds:select{ table.unpack(out, 1, half) })
+  return p:forget(ds:select{ table.unpack(out, half + 1) })
+end
+
+function TestAnyHistoryIsOneFit()
+  local threads, count = sc.threads(), 0
+  math.randomseed(27)
+  for _, d in ipairs{ 1, 8, 60, 300, 784, 1, 8, 60, 300, 784 } do
+    for _, weighted in ipairs{ false, "whole", "any" } do
+      local n, dtype = random(40, 300), random(2) == 1 and "int16" or "int8"
+      local phi = (weighted == "any" or random(2) == 1) and sc.nonlinearity.fourier()
+        or sc.nonlinearity.sign()
+      local ds, out, kept = some_rows(n, d, weighted), {}, {}
+      for i = 1, n do table.insert((i <= 2 or random(3) == 1) and out or kept, i) end
+      local p = history(ds, dtype, phi, shuffle(out))
+      sc.threads(threads)
+      local want = pipeline(d, dtype, phi):fit(ds:select(kept), { sums = true })
+      lu.assertTrue(p:decision(ds.X) == want:decision(ds.X),
+        ("d = %d, %s, weights %s"):format(d, dtype, weighted))
+      lu.assertEquals(p.fitted.n, #kept)
+      count = count + 1
+    end
+  end
+  lu.assertEquals(count, 30)
+end
+
+-- Features of two values are counted, and no others are made of them for weights like 0.5.
+function TestTwoValuesTakeWholeWeights()
+  local ds = some_rows(60, 3, "any")
+  for _, dtype in ipairs{ "int8", "float64" } do
+    local p = pipeline(3, dtype, sc.nonlinearity.sign())
+    lu.assertErrorMsgContains("row weights that are whole numbers", p.sums, p, ds)
+    lu.assertErrorMsgContains("row weights that are whole numbers", p.fit, p, ds, { sums = true })
+  end
+end
+
+os.exit(lu.LuaUnit.run(), true)
