@@ -131,6 +131,7 @@ static void add_band(void *context, const scl_band *band, const void *products) 
   uint64_t most = 0, ignored = 0;
   size_t done;
   job->most[at] = 0;
+  scl_common_lock(totals->low, at);
   if (totals->high != NULL) {
     done = add_wide(job, products, band, &job->most[at]);
   } else {
@@ -138,6 +139,7 @@ static void add_band(void *context, const scl_band *band, const void *products) 
     if (done < rows) (void)add_narrow(job, products, band, done, true, &ignored);
     job->most[at] = (double)most;
   }
+  scl_common_unlock(totals->low, at);
   if (done == rows) return;
   job->most[at] = INFINITY;
   job->failing[at] = band->i * totals->low->tile + band->first + done;

@@ -58,7 +58,8 @@ scl_status scl_symmetric_create(size_t n, scl_symmetric **out, scl_error *error)
 
 void scl_symmetric_destroy(scl_symmetric *a) {
   if (a == NULL) return;
-  scl_release(a->data);
+  if (a->common == NULL) scl_release(a->data);
+  scl_common_close(a->common);
   scl_release(a);
 }
 
@@ -78,6 +79,7 @@ double scl_symmetric_get(const scl_symmetric *a, size_t i, size_t j) {
 
 void scl_symmetric_set_block(scl_symmetric *a, size_t first_row, size_t rows, size_t first_col,
                              size_t cols, scl_dtype dtype, const void *block) {
+  scl_common_write(a);
   for (size_t r = 0; r < rows; r++) {
     const size_t i = first_row + r, end = scl_min(cols, i < first_col ? 0 : i - first_col + 1);
     if (!scl_tile_row_here(a, i / a->tile)) continue;
@@ -85,6 +87,7 @@ void scl_symmetric_set_block(scl_symmetric *a, size_t first_row, size_t rows, si
       const size_t j = first_col + c;
       double *to = scl_tile_at(a, i / a->tile, j / a->tile) + i % a->tile * a->tile + j % a->tile;
       run = scl_min(end - c, a->tile - j % a->tile);
+      if (!scl_tile_mine(a, i / a->tile, j / a->tile)) continue;
       if (dtype == SCL_DTYPE_FLOAT64)
         memcpy(to, (const double *)block + r * cols + c, run * sizeof *to);
       else
@@ -147,7 +150,7 @@ static void rank_tile(void *context, size_t index) {
   const scl_symmetric *a = job->a;
   size_t i, j;
   scl_tile_place(a, index, &i, &j);
-  if (!scl_tile_row_here(a, i)) return;
+  if (!scl_tile_mine(a, i, j)) return;
   const ptrdiff_t step = job->transposed ? 1 : job->stride;
   scl_gemm(SCL_DTYPE_FLOAT64, job->transposed, !job->transposed, scl_tile_rows(a, i),
            scl_tile_rows(a, j), job->k, job->factor, job->p + (ptrdiff_t)(i * a->tile) * step,
@@ -157,6 +160,7 @@ static void rank_tile(void *context, size_t index) {
 
 void scl_symmetric_rank(scl_symmetric *a, double factor, const double *p, size_t k) {
   rank_update job = {a, factor, p, k, (ptrdiff_t)k, false};
+  scl_common_write(a);
   scl_pool_run(scl_tile_count(a), rank_tile, &job);
 }
 
@@ -173,7 +177,7 @@ static scl_status fill_tile(void *context, size_t index, scl_error *error) {
   const size_t tile = job->a->tile;
   size_t i, j;
   scl_tile_place(job->a, index, &i, &j);
-  if (!scl_tile_row_here(job->a, i)) return SCL_STATUS_OK;
+  if (!scl_tile_mine(job->a, i, j)) return SCL_STATUS_OK;
   return job->rectangle(job->context, i * tile, scl_tile_rows(job->a, i), j * tile,
                         scl_tile_rows(job->a, j), scl_tile_at(job->a, i, j), (ptrdiff_t)tile,
                         error);
@@ -182,35 +186,53 @@ static scl_status fill_tile(void *context, size_t index, scl_error *error) {
 scl_status scl_symmetric_fill(scl_symmetric *a, scl_symmetric_rectangle rectangle, void *context,
                               scl_error *error) {
   filling job = {a, rectangle, context};
+  scl_common_write(a);
   return scl_pool_try(scl_tile_count(a), fill_tile, &job, error);
 }
 
 /* ------------ elementwise */
 
-static size_t stored_numbers(const scl_symmetric *a) {
-  return scl_tiles_here(a) * a->tile * a->tile;
-}
+typedef enum operation { COPY, ADD, SCALE } operation;
 
-typedef struct addition {
+/* a = x, a += factor x, or a *= factor; x NULL: zeros. */
+typedef struct elementwise {
+  operation what;
   double factor;
   const double *x;
-  double *a;
-  size_t chunk;
-} addition;
+  scl_symmetric *a;
+} elementwise;
 
-static void symmetric_add_chunk(void *context, size_t index) {
-  const addition *job = context;
-  const double *x = job->x + index * job->chunk;
-  double *a = job->a + index * job->chunk;
-  for (size_t i = 0; i < job->chunk; i++)
-    a[i] += job->factor * x[i];
+/* A task of the pool: the tile in that place in memory. */
+static void elementwise_tile(void *context, size_t index) {
+  const elementwise *job = context;
+  const size_t numbers = job->a->tile * job->a->tile;
+  if (job->a->common != NULL && !scl_common_mine(job->a, 0, index)) return;
+  double *a = job->a->data + index * numbers;
+  const double *x = job->x == NULL ? NULL : job->x + index * numbers;
+  if (job->what == SCALE)
+    for (size_t i = 0; i < numbers; i++)
+      a[i] *= job->factor;
+  else if (job->what == ADD)
+    for (size_t i = 0; i < numbers; i++)
+      a[i] += job->factor * x[i];
+  else if (x != NULL)
+    memcpy(a, x, numbers * sizeof *a);
+  else
+    memset(a, 0, numbers * sizeof *a);
+}
+
+static void run_elementwise(operation what, double factor, const scl_symmetric *x,
+                            scl_symmetric *a) {
+  elementwise job = {what, factor, x == NULL ? NULL : x->data, a};
+  if (x != NULL) scl_common_read(x);
+  scl_common_write(a);
+  scl_pool_run(scl_tiles_here(a), elementwise_tile, &job);
 }
 
 /* a += factor x; x may be a combination. */
 static void symmetric_add(double factor, const scl_symmetric *x, scl_symmetric *a) {
   if (x->data != NULL) {
-    addition job = {factor, x->data, a->data, a->tile * a->tile};
-    scl_pool_run(scl_tiles_here(a), symmetric_add_chunk, &job);
+    run_elementwise(ADD, factor, x, a);
     return;
   }
   for (size_t k = 0; k < x->n_parts; k++)
@@ -221,12 +243,8 @@ static void symmetric_add(double factor, const scl_symmetric *x, scl_symmetric *
 /* to = from, where `from` may be a combination: its parts are added, and `to` becomes a plain
  * matrix. */
 static void symmetric_copy(const scl_symmetric *from, scl_symmetric *to) {
-  if (from->data != NULL) {
-    memcpy(to->data, from->data, stored_numbers(from) * sizeof(double));
-    return;
-  }
-  if (from->n_parts == 0)
-    memset(to->data, 0, stored_numbers(to) * sizeof(double));
+  if (from->data != NULL || from->n_parts == 0)
+    run_elementwise(COPY, 0, from->data == NULL ? NULL : from, to);
   else
     symmetric_copy(from->parts[0], to);
   for (size_t k = 1; k < from->n_parts; k++)
@@ -235,8 +253,7 @@ static void symmetric_copy(const scl_symmetric *from, scl_symmetric *to) {
 }
 
 static void symmetric_scale(double factor, scl_symmetric *a) {
-  for (size_t i = 0; i < stored_numbers(a); i++)
-    a->data[i] *= factor;
+  run_elementwise(SCALE, factor, NULL, a);
 }
 
 static void symmetric_set(scl_symmetric *a, size_t i, size_t rows, size_t j, size_t cols,
@@ -250,28 +267,33 @@ static scl_status rank_service(scl_symmetric *a, double alpha, const double *x, 
                                ptrdiff_t stride, scl_error *error) {
   rank_update job = {a, alpha, x, k, stride, true};
   (void)error;
+  scl_common_write(a);
   scl_pool_run(scl_tile_count(a), rank_tile, &job);
   return SCL_STATUS_OK;
 }
 
 static void symmetric_shift(double value, scl_symmetric *a) {
+  scl_common_write(a);
   for (size_t i = 0; i < a->n; i++)
-    if (scl_tile_row_here(a, i / a->tile))
+    if (scl_tile_mine(a, i / a->tile, i / a->tile))
       scl_tile_at(a, i / a->tile, i / a->tile)[(i % a->tile) * (a->tile + 1)] += value;
 }
 
 static void symmetric_diagonal(const scl_symmetric *a, double *out) {
+  scl_common_read(a);
   for (size_t i = 0; i < a->n; i++)
     out[i] = scl_symmetric_get(a, i, i);
   if (scl_symmetric_is_shared(a)) scl_shared_diagonal(a, out);
 }
 
 static void symmetric_column(const scl_symmetric *a, size_t j, double *out) {
+  scl_common_read(a);
   for (size_t i = 0; i < a->n; i++)
     out[i] = scl_symmetric_get(a, i, j);
 }
 
 static void symmetric_dense(const scl_symmetric *a, double *out, ptrdiff_t stride) {
+  scl_common_read(a);
   for (size_t i = 0; i < a->n; i++)
     for (size_t j = 0; j <= i; j++) {
       const double value = scl_symmetric_get(a, i, j);

@@ -21,6 +21,9 @@ typedef struct scl_symmetric_peers {
   bool (*divides)(void);
   scl_status (*meet)(scl_status mine, const char *doing, size_t order, scl_error *error);
   scl_status (*broadcast)(size_t from, void *bytes, size_t size, scl_error *error);
+  /* Zeros that all see, for munmap; *out = NULL in all of them where one cannot. `mine` as for
+   * `meet`. */
+  scl_status (*share)(scl_status mine, size_t bytes, void **out, scl_error *error);
 } scl_symmetric_peers;
 /* NULL: there is one process, and no matrix is shared. */
 void scl_symmetric_set_peers(const scl_symmetric_peers *peers);
@@ -29,7 +32,15 @@ void scl_symmetric_set_peers(const scl_symmetric_peers *peers);
  * multiply, factor, solve and triangular, with the bits of one process. Of `column` and `dense`,
  * what is elsewhere is NaN. */
 scl_status scl_symmetric_create_shared(size_t n, scl_symmetric **out, scl_error *error);
-/* Zeros of the order of `like`, shared if it is. */
+/* Zeros of order n, once for all processes of this machine (symmetric_common.c), which make this call
+ * together; where they do not, or cannot, in the memory of each. begets: a solver that calls the
+ * operations above in the same order in all processes gets the matrix, and those that it makes like
+ * it are common too. Reading needs no such order once all have been given the matrix. */
+scl_status scl_symmetric_create_common(size_t n, bool begets, scl_symmetric **out,
+                                       scl_error *error);
+void scl_symmetric_set_begets(scl_symmetric *a);
+bool scl_symmetric_is_common(const scl_symmetric *a);
+/* Zeros of the order of `like`, shared or common if it is. */
 scl_status scl_symmetric_create_like(const scl_symmetric *like, scl_symmetric **out,
                                      scl_error *error);
 bool scl_symmetric_is_shared(const scl_symmetric *a);

@@ -67,6 +67,7 @@ static void run_band(const accumulation *job, size_t index,
                      void (*multiply)(const accumulation *, const scl_band *, void *)) {
   const scl_symmetric *a = job->a;
   const size_t bands = bands_of_tile(a);
+  index = scl_common_turn(a, index, scl_symmetric_bands(a));
   scl_band band = {.index = index, .first = index % bands * job->band};
   if (job->skip != NULL && job->skip[index]) return;
   scl_tile_place(a, index / bands, &band.i, &band.j);

@@ -1,6 +1,7 @@
 /* Factors of matrices that all processes of a machine have: each makes some of the strips
- * (symmetric_factor.c), by the operations of one process, and gets the others' when they are needed:
- * those of a diagonal tile before its factor, and those of a column of tiles after it. */
+ * (symmetric_factor.c), by the operations of one process. In common memory the processes meet between
+ * steps. Else each gets the others' strips when they are needed: those of a diagonal tile before its
+ * factor, and those of a column of tiles after it. */
 #include "algebra/symmetric_internal.h"
 
 #include "algebra/dense.h"
@@ -54,6 +55,7 @@ static size_t copy_strips(const divided_step *s, size_t first, size_t end, size_
 
 /* All get the tiles (first .. end-1, k). */
 static scl_status spread(const divided_step *s, size_t first, size_t end, scl_error *error) {
+  if (s->a->common != NULL) return scl_common_meet(s->a, error);
   for (size_t r = 0; r < s->peers.count; r++) {
     const size_t numbers = copy_strips(s, first, end, r, false);
     SCL_TRY(s->peers.broadcast(r, s->piece, numbers * sizeof *s->piece, error));
@@ -62,25 +64,36 @@ static scl_status spread(const divided_step *s, size_t first, size_t end, scl_er
   return SCL_STATUS_OK;
 }
 
+/* The diagonal tile of step k: each process makes it, or one for all. */
+static scl_status factor_diagonal(const divided_step *s, size_t *pivot, scl_error *error) {
+  const size_t rows = scl_tile_rows(s->a, s->k), from = s->k % s->peers.count;
+  size_t bad = rows;
+  if (s->a->common == NULL) return scl_factor_diagonal(s->a, s->k, pivot, error);
+  if (from == s->peers.rank)
+    bad = scl_potrf(rows, scl_tile_at(s->a, s->k, s->k), (ptrdiff_t)s->a->tile);
+  SCL_TRY(s->peers.broadcast(from, &bad, sizeof bad, error)); /* they have met: the tile is there */
+  return scl_factor_verdict(s->a, s->k, bad, pivot, error);
+}
+
 static scl_status factor(divided_step *s, size_t *pivot, scl_error *error) {
   scl_symmetric *a = s->a;
   for (size_t k = s->k = 0; k < a->across; k = ++s->k) {
     const size_t below = a->across - 1 - k;
     SCL_TRY(s->peers.meet(scl_interrupt_check(error), "a step of the factor", a->n, error));
-    if (k > 0) SCL_TRY(spread(s, k, k + 1, error));
-    SCL_TRY(scl_factor_diagonal(a, k, pivot, error)); /* the same in all */
+    if (k > 0 && a->common == NULL) SCL_TRY(spread(s, k, k + 1, error));
+    SCL_TRY(factor_diagonal(s, pivot, error));
     scl_pool_run(below * scl_strips(a), solve_strip, s);
     SCL_TRY(spread(s, k + 1, a->across, error));
     scl_pool_run(below * (below + 1) / 2 * scl_strips(a), subtract_strip, s);
   }
-  return SCL_STATUS_OK;
+  return scl_common_meet(a, error);
 }
 
 scl_status scl_divided_factor(scl_symmetric *a, const scl_symmetric_peers *peers, size_t *pivot,
                               scl_error *error) {
   /* A process has at most one row of strips more than the others. */
   const size_t rows = a->across * scl_strips(a) / peers->count + 1,
-               numbers = rows * SCL_STRIP * a->tile;
+               numbers = a->common != NULL ? 0 : rows * SCL_STRIP * a->tile;
   divided_step s = {
       .a = a, .peers = *peers, .piece = scl_allocate_array(numbers + 1, sizeof *s.piece)};
   scl_status status = s.piece == NULL

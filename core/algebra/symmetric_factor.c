@@ -63,14 +63,18 @@ static void trailing_strip(void *context, size_t index) {
                      scl_tile_at(a, strip.i, strip.j));
 }
 
-scl_status scl_factor_diagonal(scl_symmetric *a, size_t k, size_t *pivot, scl_error *error) {
-  const size_t rows = scl_tile_rows(a, k),
-               bad = scl_potrf(rows, scl_tile_at(a, k, k), (ptrdiff_t)a->tile);
-  if (bad == rows) return SCL_STATUS_OK;
+scl_status scl_factor_verdict(const scl_symmetric *a, size_t k, size_t bad, size_t *pivot,
+                              scl_error *error) {
+  if (bad == scl_tile_rows(a, k)) return SCL_STATUS_OK;
   if (pivot != NULL) *pivot = k * a->tile + bad;
   return scl_fail(error, SCL_STATUS_NUMERIC,
                   "the matrix of order %zu is not positive definite (pivot %zu)", a->n,
                   k * a->tile + bad + 1);
+}
+
+scl_status scl_factor_diagonal(scl_symmetric *a, size_t k, size_t *pivot, scl_error *error) {
+  const size_t bad = scl_potrf(scl_tile_rows(a, k), scl_tile_at(a, k, k), (ptrdiff_t)a->tile);
+  return scl_factor_verdict(a, k, bad, pivot, error);
 }
 
 /* Matrices of a smaller order are factored before their strips have been exchanged. */
@@ -81,7 +85,8 @@ enum { DIVIDED_ORDER = SCL_BUFFER(1536) };
 scl_status scl_symmetric_factor(scl_symmetric *a, size_t *pivot, scl_error *error) {
   if (scl_symmetric_is_shared(a)) return scl_shared_factor(a, pivot, error);
   const scl_symmetric_peers *peers = scl_symmetric_dividing();
-  if (peers != NULL && a->n >= DIVIDED_ORDER) return scl_divided_factor(a, peers, pivot, error);
+  if (peers != NULL && (a->common != NULL || a->n >= DIVIDED_ORDER))
+    return scl_divided_factor(a, peers, pivot, error);
   for (size_t k = 0; k < a->across; k++) {
     const size_t below = a->across - 1 - k;
     SCL_TRY(scl_interrupt_check(error));
@@ -121,6 +126,7 @@ scl_status scl_symmetric_triangular(const scl_symmetric *factor, int32_t transpo
                                     size_t k, scl_error *error) {
   if (scl_symmetric_is_shared(factor))
     return scl_shared_triangular(factor, transpose != 0, b, k, error);
+  scl_common_read(factor);
   (transpose ? solve_upper : solve_lower)(factor, b, k);
   return SCL_STATUS_OK;
 }

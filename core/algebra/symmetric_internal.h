@@ -4,6 +4,9 @@
 
 #include "algebra/symmetric.h"
 
+/* symmetric_common.c: memory that the processes of a machine have in common. */
+typedef struct scl_common scl_common;
+
 struct scl_symmetric {
   size_t n, tile, across; /* across: number of tiles in a column of tiles */
   size_t rank,
@@ -15,6 +18,7 @@ struct scl_symmetric {
   size_t n_parts;
   double factor; /* plus factor v v' */
   const double *vector;
+  scl_common *common; /* data is in common memory; NULL: it is this process's own */
 };
 
 /* symmetric.c: the order of the tiles of a matrix of order n; zeros, of which the rows of tiles of
@@ -43,6 +47,26 @@ static inline double *scl_tile_at(const scl_symmetric *a, size_t i, size_t j) {
   const size_t row = a->ranks == 1 ? i : i / a->ranks;
   return a->data + (scl_tiles_before(a, row) + j) * a->tile * a->tile;
 }
+/* symmetric_common.c. Whether this process writes tile (i, j) of a matrix in common memory. */
+bool scl_common_mine(const scl_symmetric *a, size_t i, size_t j);
+/* Whether this process writes a tile. */
+static inline bool scl_tile_mine(const scl_symmetric *a, size_t i, size_t j) {
+  return scl_tile_row_here(a, i) && (a->common == NULL || scl_common_mine(a, i, j));
+}
+/* Before a call reads all tiles of a matrix; before it writes its own. */
+void scl_common_read(const scl_symmetric *a);
+void scl_common_write(const scl_symmetric *a);
+/* All processes meet, if the matrix is in common memory and they divide work. */
+scl_status scl_common_meet(const scl_symmetric *a, scl_error *error);
+/* Around additions to a part of a matrix by any process; `index` names the part. Nothing where memory
+ * is not common. */
+void scl_common_lock(const scl_symmetric *a, size_t index);
+void scl_common_unlock(const scl_symmetric *a, size_t index);
+/* The task that takes the place of task `index` of `count`, so that each process begins elsewhere. */
+size_t scl_common_turn(const scl_symmetric *a, size_t index, size_t count);
+/* Whether a matrix that is made like this one is common at present. */
+bool scl_common_begets(const scl_symmetric *a);
+void scl_common_close(scl_common *common);
 static inline size_t scl_tile_rows(const scl_symmetric *a, size_t i) {
   return scl_min(a->tile, a->n - i * a->tile);
 }
@@ -135,6 +159,10 @@ scl_strip scl_strip_behind(const scl_symmetric *a, size_t k, size_t index);
 void scl_strip_solve(const scl_strip *strip, const double *diagonal, double *tile);
 void scl_strip_subtract(const scl_strip *strip, const double *left, const double *right,
                         double *tile);
+/* SCL_STATUS_NUMERIC where a row of diagonal tile k has no positive pivot: `bad`, of its rows; else
+ * bad is their number. */
+scl_status scl_factor_verdict(const scl_symmetric *a, size_t k, size_t bad, size_t *pivot,
+                              scl_error *error);
 /* Factor tile (k, k), from which all that is due has been subtracted. */
 scl_status scl_factor_diagonal(scl_symmetric *a, size_t k, size_t *pivot, scl_error *error);
 /* symmetric_factor.c: slots of scl_symmetric_algebra. */

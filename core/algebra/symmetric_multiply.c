@@ -106,14 +106,35 @@ multiplication scl_multiplication_open(const scl_symmetric *a, const double *x, 
   return job;
 }
 
+/* The same for processes that divide a matrix in common memory: they make rows of tiles in turn. */
+typedef struct divided_rows {
+  multiplication job; /* first: what multiply_rows gets */
+  const scl_symmetric_peers *peers;
+} divided_rows;
+
+static void multiply_own_rows(void *context, size_t i) {
+  divided_rows *d = context;
+  if (i % d->peers->count == d->peers->rank) multiply_rows(&d->job, i);
+}
+
 /* out = A x, or += it. */
 static scl_status multiply_tiles(const scl_symmetric *a, const double *x, size_t k, bool more,
                                  double *out, scl_error *error) {
   if (scl_symmetric_is_shared(a)) return scl_shared_multiply(a, x, k, more, out, error);
-  multiplication job = scl_multiplication_open(a, x, k, more, out);
-  scl_pool_run(a->across, multiply_rows, &job);
-  scl_release(job.columns);
-  return SCL_STATUS_OK;
+  divided_rows d = {scl_multiplication_open(a, x, k, more, out), NULL};
+  scl_status status = SCL_STATUS_OK;
+  if (scl_common_begets(a)) {
+    d.peers = scl_symmetric_dividing();
+    status = scl_common_meet(a, error);
+  }
+  scl_common_read(a);
+  if (status == SCL_STATUS_OK)
+    scl_pool_run(a->across, d.peers == NULL ? multiply_rows : multiply_own_rows, &d);
+  for (size_t i = 0; d.peers != NULL && status == SCL_STATUS_OK && i < a->across; i++)
+    status = d.peers->broadcast(i % d.peers->count, out_of(&d.job, i),
+                                scl_tile_rows(a, i) * k * sizeof *out, error);
+  scl_release(d.job.columns);
+  return status;
 }
 
 /* out += factor v (v'x), a column of x at a time */

@@ -33,7 +33,9 @@ scl_status scl_symmetric_create_shared(size_t n, scl_symmetric **out, scl_error 
 
 scl_status scl_symmetric_create_like(const scl_symmetric *like, scl_symmetric **out,
                                      scl_error *error) {
-  return scl_symmetric_create_rows(like->n, like->rank, like->ranks, out, error);
+  return scl_common_begets(like)
+             ? scl_symmetric_create_common(like->n, true, out, error)
+             : scl_symmetric_create_rows(like->n, like->rank, like->ranks, out, error);
 }
 
 /* The process that stores row i of tiles. */
@@ -102,12 +104,7 @@ static scl_status factor_step(shared_step *s, size_t *pivot, scl_error *error) {
   const size_t k = s->k, below = a->across - 1 - k;
   size_t bad;
   SCL_TRY(factor_diagonal(s, &bad, error));
-  if (bad != scl_tile_rows(a, k)) {
-    if (pivot != NULL) *pivot = k * a->tile + bad;
-    return scl_fail(error, SCL_STATUS_NUMERIC,
-                    "the matrix of order %zu is not positive definite (pivot %zu)", a->n,
-                    k * a->tile + bad + 1);
-  }
+  SCL_TRY(scl_factor_verdict(a, k, bad, pivot, error));
   SCL_TRY(spread_tile(s, k, error));
   scl_pool_run(below * scl_strips(a), solve_strip, s);
   for (size_t i = k + 1; i < a->across; i++)

@@ -111,10 +111,12 @@ static size_t first_row(const accumulation *job, size_t row, size_t col, size_t 
 static void multiply_band(void *context, size_t index) {
   accumulation *job = context;
   const scl_whole_kernel *kernel = job->kernel;
+  index = scl_common_turn(job->low, index, scl_tile_count(job->low) * bands(job));
   const size_t tall = kernel->tall, width = kernel->width, first = index % bands(job) * BAND_ROWS;
   size_t row, col;
   scl_tile_place(job->low, index / bands(job), &row, &col);
   if (!scl_tile_row_here(job->low, row)) return;
+  scl_common_lock(job->low, index);
   const size_t end = scl_min(first + BAND_ROWS, scl_tile_rows(job->low, row)),
                wide = row == col ? scl_min(end, scl_tile_rows(job->low, col))
                                  : scl_tile_rows(job->low, col),
@@ -132,6 +134,7 @@ static void multiply_band(void *context, size_t index) {
                     strip_at(job, col, pass, j / width), i % width, scl_min(tall, end - i),
                     scl_min(width, wide - j), tile + i * job->low->tile + j);
   }
+  scl_common_unlock(job->low, index);
 }
 
 bool scl_whole_kernel_runs(const scl_whole_kernel *kernel) {

@@ -23,6 +23,17 @@ scl_status scl_whole_totals_create(size_t n, bool shared, scl_whole_totals *out,
   return status;
 }
 
+scl_status scl_whole_totals_create_common(size_t n, bool wide, scl_whole_totals *out,
+                                          scl_error *error) {
+  *out = (scl_whole_totals){0};
+  SCL_TRY(scl_symmetric_create_common(n, false, &out->low, error));
+  if (!wide || !scl_symmetric_is_common(out->low)) return SCL_STATUS_OK;
+  scl_status status = scl_symmetric_create_common(n, false, &out->high, error);
+  if (status == SCL_STATUS_OK && scl_symmetric_is_common(out->high)) return status;
+  scl_whole_totals_destroy(out); /* both, or none */
+  return status == SCL_STATUS_OK ? scl_symmetric_create(n, &out->low, error) : status;
+}
+
 void scl_whole_totals_destroy(scl_whole_totals *totals) {
   scl_symmetric_destroy(totals->low);
   scl_symmetric_destroy(totals->high);
@@ -297,7 +308,7 @@ static void scale_tile(void *context, size_t index) {
   const bool by_row = s->centred ? job->mean != NULL : s->base == NULL;
   size_t row, col;
   scl_tile_place(out, index, &row, &col);
-  if (!scl_tile_row_here(out, row)) return;
+  if (!scl_tile_mine(out, row, col)) return;
   double *tile = scl_tile_at(out, row, col);
   const size_t first = (size_t)(tile - out->data), rows = scl_tile_rows(out, row),
                j = col * out->tile;
@@ -334,5 +345,5 @@ scl_status scl_whole_totals_scale(const scl_whole_scaling *scaling, scl_symmetri
   if (scaling->centred && !job.whole) SCL_TRY(find_means(&job, error));
   scl_pool_run(scl_tile_count(out), scale_tile, &job);
   scl_release(job.mean);
-  return SCL_STATUS_OK;
+  return scl_common_meet(out, error);
 }

@@ -7,6 +7,10 @@
 
 /* Zeros of order n, of 64 bits; shared: processes share their rows of tiles. */
 scl_status scl_whole_totals_create(size_t n, bool shared, scl_whole_totals *out, scl_error *error);
+/* Zeros that all processes of a machine add to, of 128 bits if `wide` (scl_symmetric_create_common);
+ * of this process alone and 64 bits where they cannot. */
+scl_status scl_whole_totals_create_common(size_t n, bool wide, scl_whole_totals *out,
+                                          scl_error *error);
 void scl_whole_totals_destroy(scl_whole_totals *totals);
 /* Give the totals 128 bits where they have 64, and multiply them by 2^shift. */
 scl_status scl_whole_totals_widen(scl_whole_totals *totals, unsigned shift, scl_error *error);

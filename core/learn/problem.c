@@ -270,6 +270,7 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
                        .training = training,
                        .without = without,
                        .divided = scl_flow_divides(&training->flow),
+                       .same_calls = scl_instance_has(solver, SCL_ABILITY_SHARED_TILES),
                        .apart = scl_flow_divides(&training->flow) &&
                                 scl_instance_has(solver, SCL_ABILITY_ROWS_APART)};
   SCL_TRY(scl_training_centre(

@@ -61,13 +61,14 @@ typedef struct solve_context solve_context;
 struct solve_context {
   scl_problem problem; /* first: what the solver sees */
   scl_training *training;
-  long without;                 /* the group left out; -1: none */
-  const scl_reduced *reduced;   /* the problem's coordinates; NULL: the features themselves */
-  scl_penalty penalty;          /* of the solver; used with `reduced` */
-  solve_context *in_features;   /* with `reduced`: the problem in the features, without caches */
-  double *reduced_rows;         /* the problem's rows in these coordinates, n x k; NULL: not made */
-  bool divided;                 /* processes make its passes over parts of the rows, */
-  bool apart;                   /* and its solver works on the rows of its process */
+  long without;               /* the group left out; -1: none */
+  const scl_reduced *reduced; /* the problem's coordinates; NULL: the features themselves */
+  scl_penalty penalty;        /* of the solver; used with `reduced` */
+  solve_context *in_features; /* with `reduced`: the problem in the features, without caches */
+  double *reduced_rows;       /* the problem's rows in these coordinates, n x k; NULL: not made */
+  bool divided;               /* processes make its passes over parts of the rows, */
+  bool apart;                 /* and its solver works on the rows of its process */
+  bool same_calls;            /* the solver calls the algebra of matrices alike in all processes */
   bool have_totals, reweighted; /* reweighted: the moment is of the solver's own row weights */
   bool visiting;                /* the solver's visit or turn runs */
   double walked;                /* rows that were read or made by the verbs that pass over them */

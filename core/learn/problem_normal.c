@@ -54,6 +54,7 @@ static scl_status total_whole(solve_context *s, const scl_sums *sums, long witho
   const scl_status status = scl_whole_sums_total(
       sums->whole, &features, without, s->problem.intercept, spend, &s->totals, &s->moment, error);
   s->have_totals = status == SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK && s->same_calls) scl_symmetric_set_begets(s->moment);
   scl_release(memory);
   return status;
 }

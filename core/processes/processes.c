@@ -228,7 +228,8 @@ static void share_matrices(void) {
                                      .count = all.count,
                                      .divides = divides_here,
                                      .meet = meet_for_matrix,
-                                     .broadcast = scl_processes_broadcast};
+                                     .broadcast = scl_processes_broadcast,
+                                     .share = scl_processes_share};
   scl_symmetric_set_peers(all.count > 1 ? &peers : NULL);
 }
 

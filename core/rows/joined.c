@@ -2,6 +2,7 @@
 #include "rows/joined.h"
 
 #include "algebra/block_totals.h"
+#include "algebra/symmetric.h"
 #include "processes/processes.h"
 
 #include <string.h>
@@ -171,7 +172,7 @@ static scl_status make_alike(scl_whole_sums *sums, bool shifted, bool wide, scl_
   return SCL_STATUS_OK;
 }
 
-/* Add the moments of all processes. */
+/* Add the moments of all processes. In common memory they have been added. */
 static scl_status join_moments(scl_whole_sums *sums, int64_t *limbs, double *weights,
                                const char *doing, scl_error *error) {
   bool any_wide = false;
@@ -183,7 +184,8 @@ static scl_status join_moments(scl_whole_sums *sums, int64_t *limbs, double *wei
   const scl_status mine = make_alike(sums, seen[0] > 0, seen[1] > 0, error);
   SCL_TRY(scl_processes_meet(mine, error, "%s: matrices", doing));
   for (size_t g = 0; g < sums->groups; g++)
-    SCL_TRY(add_totals(&sums->moment[g], limbs, error));
+    if (!scl_symmetric_is_common(sums->moment[g].low))
+      SCL_TRY(add_totals(&sums->moment[g], limbs, error));
   return SCL_STATUS_OK;
 }
 

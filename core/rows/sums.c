@@ -21,14 +21,19 @@ scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *erro
                      .shared = like->shared,
                      .exact = like->exact};
   if (like->exact) {
-    const scl_moments moments = like->counted  ? SCL_MOMENTS_NONE
-                                : like->shared ? SCL_MOMENTS_SHARED
-                                               : SCL_MOMENTS_OWN;
+    const scl_moments moments = like->counted || like->common != NULL ? SCL_MOMENTS_NONE
+                                : like->shared                        ? SCL_MOMENTS_SHARED
+                                                                      : SCL_MOMENTS_OWN;
     scl_status made = scl_whole_sums_create(d, c, groups, moments, &sums->whole, error);
     if (made == SCL_STATUS_OK && like->blocks != NULL)
       made = scl_block_sums_open(sums->whole, like->unit, like->blocks, error);
-    for (size_t g = 0; made == SCL_STATUS_OK && g < groups; g++)
+    for (size_t g = 0; made == SCL_STATUS_OK && g < groups; g++) {
+      if (like->common != NULL) {
+        sums->whole->moment[g] = like->common[g];
+        like->common[g] = (scl_whole_totals){0};
+      }
       sums->whole->moment[g].known = like->known;
+    }
     if (made == SCL_STATUS_OK)
       *out = sums;
     else

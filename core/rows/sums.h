@@ -10,9 +10,12 @@ struct scl_whole_sums; /* whole_sums.h */
 
 typedef struct scl_sums {
   size_t features, targets, groups;
-  bool counted;                 /* parts of sums of bits: without moments (sums_bits.c) */
-  size_t known;                 /* scl_flow.known, of sums that are made */
-  bool shared;                  /* scl_flow.share_tiles, of sums that are made */
+  bool counted; /* parts of sums of bits: without moments (sums_bits.c) */
+  size_t known; /* scl_flow.known, of sums that are made */
+  bool shared;  /* scl_flow.share_tiles, of sums that are made */
+  struct scl_whole_totals
+      *common;                  /* groups: moments that all processes add to, which the first sums
+                                      that are made take; NULL: none */
   bool exact;                   /* the sums are `whole`, and the arrays below are NULL */
   struct scl_whole_sums *whole; /* exact sums; NULL: float64 */
   const scl_flow *blocks; /* exact sums that are made are sums of its blocks (block_sums.h), */

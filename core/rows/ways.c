@@ -141,6 +141,22 @@ static scl_status join_sums(const scl_summing *s, scl_sums *sums, scl_status min
   return scl_whole_sums_join(sums == NULL ? NULL : sums->whole, mine, doing, error);
 }
 
+/* Parts are cut at multiples of so many rows: sums of whole numbers are the same for any. */
+enum { WHOLE_UNIT = 256 };
+
+/* Moments that the processes of this machine add to, where their totals cannot need more bits than
+ * they have: those of floats have 128 from the start, and whole numbers without weights 64. */
+static scl_status open_common(const scl_sums_way *way, scl_sums *like, scl_status status,
+                              scl_error *error) {
+  like->common = scl_allocate_zero((like->groups + 1) * sizeof *like->common);
+  if (like->common == NULL && status == SCL_STATUS_OK)
+    status = scl_fail_memory(error, like->groups * sizeof *like->common, "sums");
+  status = scl_processes_meet(status, error, "the sums of %zu folds", like->groups);
+  for (size_t g = 0; status == SCL_STATUS_OK && g < like->groups; g++)
+    status = scl_whole_totals_create_common(like->features, way->blocks, &like->common[g], error);
+  return status;
+}
+
 scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, scl_sums **out,
                                scl_error *error) {
   accumulating a = {.summing = {.way = way,
@@ -159,7 +175,11 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
   /* Processes sum parts of the rows by ways whose sums are exact, known before the walk. */
   const bool divided = !flow->share_tiles && scl_flow_divides(flow) &&
                        (way->whole || (way == &scl_way_bits && scl_flow_is_exact(flow)));
-  if (divided) s->walked = scl_flow_part(&s->walked, scl_flow_block_rows(flow));
+  const size_t rows = scl_flow_block_rows(flow);
+  if (divided)
+    s->walked = scl_flow_part(&s->walked, way == &scl_way_whole ? scl_min(WHOLE_UNIT, rows) : rows);
+  if (divided && (way->blocks || (way->whole && flow->weights == NULL)))
+    status = open_common(way, &s->like, status, error);
   if (status == SCL_STATUS_OK) {
     const scl_reduction sum = scl_sums_reduction(&s->like);
     a.reducer = scl_reducer_of(&sum, flow->source->rows);
@@ -169,6 +189,9 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
     scl_profile_leave(mark, 0, 0);
   }
   if (divided) status = join_sums(s, sums, status, error);
+  for (size_t g = 0; s->like.common != NULL && g < s->like.groups; g++)
+    scl_whole_totals_destroy(&s->like.common[g]);
+  scl_release(s->like.common);
   scl_whole_sums_destroy(a.before);
   if (way->close != NULL) way->close(s);
   if (status == SCL_STATUS_OK) status = scl_sums_check(sums, flow->dtype, error);

@@ -531,9 +531,11 @@ static scl_status scale_moments(scl_whole_sums *sums, const whole *w, const scl_
     status = scl_fail_memory(error, d * sizeof *column, "sums of features");
   for (size_t i = 0; status == SCL_STATUS_OK && i < d; i++)
     column[i] = scl_exact_value_and_rest(w->right, c * d + i, &column[d + i]);
+  const scl_symmetric *like = sums->moment[0].low;
   const bool in_place = spend && scaling.count == 1 && sums->groups == 1;
   if (status == SCL_STATUS_OK && !in_place)
-    status = scl_symmetric_create_like(sums->moment[0].low, out, error);
+    status = scl_symmetric_is_common(like) ? scl_symmetric_create_common(d, false, out, error)
+                                           : scl_symmetric_create_like(like, out, error);
   if (status == SCL_STATUS_OK && in_place) *out = sums->moment[0].low;
   if (status == SCL_STATUS_OK) status = scl_whole_totals_scale(&scaling, *out, error);
   if (in_place && status == SCL_STATUS_OK) sums->moment[0].low = NULL;

@@ -80,6 +80,6 @@ class Tour(unittest.TestCase):
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--write"]:
-        nbformat.write(executed(read()), PATH)
+        nbformat.write(executed(read()), PATH, indent=0)
     else:
         unittest.main(verbosity=2)
