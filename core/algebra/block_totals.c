@@ -70,12 +70,9 @@ static size_t add_narrow(const adding *job, const void *products, const scl_band
 
 /* ------------ 128 bits */
 
-/* x rounded to a whole number; |x| < 2^125. */
+/* x rounded to a whole number; |x| < 2^125. Numbers of 2^62 or more are whole. */
 static wide_whole round_wide(double x) {
-  int exponent;
-  if (fabs(x) < 0x1p62) return (int64_t)rint(x);
-  const double fraction = frexp(x, &exponent);
-  return (wide_whole)(int64_t)ldexp(fraction, 53) * ((wide_whole)1 << (exponent - 53));
+  return fabs(x) < 0x1p62 ? (int64_t)rint(x) : (wide_whole)x;
 }
 
 static void add_wide_number(int64_t *low, int64_t *high, wide_whole number) {
@@ -96,7 +93,7 @@ static bool add_large_row(const adding *job, const void *products, const scl_ban
     const double x = scl_number(products, job->dtype, r * tile + k) *
                      inverse[band->i * tile + band->first + r] * inverse[band->j * tile + k];
     if (!(fabs(x) < WIDE)) return false;
-    *most = fmax(*most, fabs(x));
+    if (fabs(x) > *most) *most = fabs(x);
     add_wide_number(&low[k], &high[k], round_wide(x));
   }
   return true;
