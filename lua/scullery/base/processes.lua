@@ -1,6 +1,7 @@
 --- Processes that run the same script, each on a part of the rows (scullery --processes N, mpirun).
 -- What a script sees of the world is that of process 0: the clock, names of temporary files, random
 -- seeds, output of other programs. Process 0 alone prints, writes files and starts programs.
+require "scullery.base.bytecode" -- with io.open as it is
 local core = require "scullery.core"
 
 local processes = {}

@@ -1,4 +1,5 @@
 --- The `---` comments of Lua files, which help() prints.
+local bytecode = require "scullery.base.bytecode"
 local objects = require "scullery.base.objects"
 
 local comments = {}
@@ -11,7 +12,7 @@ local indexed = {}
 -- or an assignment at the beginning of the line); the block at the top belongs to the module.
 local function read_index(path)
   local index = { byline = {}, byname = {} }
-  local file = io.open(path, "r")
+  local file = bytecode.open(path, "r")
   if not file then return index end
   local block, number = {}, 0
   for line in file:lines() do

@@ -548,6 +548,8 @@ function help.show(text)
   local pager = os.getenv "PAGER" or os.getenv "TERM" ~= "dumb" and "less 2>/dev/null"
   local lines = select(2, painted:gsub("\n", "\n")) + 1
   local long = terminal.output and pager and pager ~= "" and lines >= terminal.rows
+  -- process 0 of several has the terminal
+  long = core.process_share("help", long and "long" or "") == "long"
   if not (long and page(painted, pager)) then print(painted) end
 end
 

@@ -88,6 +88,14 @@ function TestSharedTilesTakeLessMemory()
   lu.assertTrue(saved > 0.9 * matrix, saved / matrix)
 end
 
+-- Modules of the library that one process needs alone, as the one that prints errors at a prompt.
+function TestOneProcessLoadsModules()
+  local code = fit .. [[
+    if sc.processes.rank == 0 then require("scullery.help.folding").fold("a b", 3) end
+    print(sc.processes.count)]]
+  lu.assertEquals(succeeds(2, code), "2\n")
+end
+
 -- Where the matrices of one process do not fit, tiles are shared without being asked for, and a
 -- line says so: the limit leaves nine tenths of what the plan of one process takes.
 function TestTilesAreSharedWhereMemoryIsShort()
@@ -101,7 +109,8 @@ function TestTilesAreSharedWhereMemoryIsShort()
       return
     end
     print(("%a"):format(p:fit(ds):predict(X):sum()))]])
-  local command = ("timeout 100 %s --processes 2 %s"):format(support.quote(support.binary), script)
+  local command = ("SCULLERY_PROGRESS=0 timeout 100 %s --processes 2 %s"):format(
+    support.quote(support.binary), script)
   local _, planned = support.shell(command .. " plan")
   local size, more = planned:match "(%d+)%s+(%S+)"
   local _, want, said = support.shell(command)
