@@ -1,8 +1,8 @@
 /* Phi'Phi of a block of rows, one task for each band of a tile, which is added to a matrix or passed
- * to a function while it is in the cache. If the instruction set has packed products, the block's columns are packed once for all
- * tiles. Otherwise, and for small blocks, OpenBLAS computes each tile and packs its columns
- * again. Large blocks come in parts: packed rows then have the same size in all blocks, so that
- * their memory is reused, where the system would zero new pages. */
+ * to a function while it is in the cache. If the instruction set has packed products, the block's
+ * columns are packed once for all tiles. Otherwise, and for small blocks, OpenBLAS computes each tile
+ * and packs its columns again. Large blocks come in parts: packed rows then have the same size in all
+ * blocks, so that their memory is reused, where the system would zero new pages. */
 #include "algebra/dense.h"
 #include "algebra/symmetric_internal.h"
 #include "base/interrupt.h"

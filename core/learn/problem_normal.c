@@ -176,7 +176,7 @@ bool scl_training_has_sums(const scl_training *training) { return training->sums
 void scl_training_once(scl_training *training) { training->once = true; }
 
 void scl_training_by_sums(scl_training *training, scl_fingerprints *prints) {
-  training->by_sums = true;
+  training->by_sums = training->flow.own_sums = true;
   training->flow.prints = prints;
 }
 

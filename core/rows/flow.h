@@ -47,6 +47,7 @@ typedef struct scl_flow {
   size_t known;     /* whole numbers: products of the first so many features are not summed */
   bool share_tiles; /* exact sums: each process makes rows of tiles of their matrices, from all rows
                        (algebra/symmetric_shared.c), in place of all tiles from its rows */
+  bool own_sums;    /* the sums will be added to: no memory that processes share */
   scl_checkpoint *checkpoint; /* where sums and passes over all rows are stored; NULL: nowhere */
   const char *doing;          /* for progress; NULL shows none */
 } scl_flow;

@@ -178,7 +178,7 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
   const size_t rows = scl_flow_block_rows(flow);
   if (divided)
     s->walked = scl_flow_part(&s->walked, way == &scl_way_whole ? scl_min(WHOLE_UNIT, rows) : rows);
-  if (divided && (way->blocks || (way->whole && flow->weights == NULL)))
+  if (divided && !flow->own_sums && (way->blocks || (way->whole && flow->weights == NULL)))
     status = open_common(way, &s->like, status, error);
   if (status == SCL_STATUS_OK) {
     const scl_reduction sum = scl_sums_reduction(&s->like);

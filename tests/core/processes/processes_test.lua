@@ -73,6 +73,19 @@ function TestFactorsAreDivided()
   for _, count in counts(2, 5) do lu.assertEquals(succeeds(count, code), one) end
 end
 
+-- Sums that are kept are added to: each process has its own.
+function TestKeptSumsAreUpdated()
+  local code = fit .. [[
+    local ds = sc.dataset{ X = X, y = X:column(1) }
+    for _, dtype in ipairs{ "float32", "int16" } do
+      local p = sc.pipeline{ map(800, dtype), sc.solver.ridge{ lambda = 1e-3 } }
+      p:fit(ds:subset(1, 700), { sums = true, fingerprints = false })
+      print(("%a"):format(p:update(ds:subset(701, 1300), { again = true }):predict(X):sum()))
+    end]]
+  local one = succeeds(1, code)
+  for _, count in counts(2, 3) do lu.assertEquals(succeeds(count, code), one) end
+end
+
 -- Matrices of a process are smaller than those of a process alone by its share.
 function TestSharedTilesTakeLessMemory()
   local code = fit .. [[
@@ -88,7 +101,7 @@ function TestSharedTilesTakeLessMemory()
   lu.assertTrue(saved > 0.9 * matrix, saved / matrix)
 end
 
--- Modules of the library that one process needs alone, as the one that prints errors at a prompt.
+-- Modules that one process needs alone, as the one that prints errors at a prompt.
 function TestOneProcessLoadsModules()
   local code = fit .. [[
     if sc.processes.rank == 0 then require("scullery.help.folding").fold("a b", 3) end
