@@ -10,6 +10,8 @@ local FACTORS <const> = { 3e-4, 0.05, 20, 3e3 }
 local FACTORS_OF <const> = { sampler = { 20, 3e3 }, kernel = { 1e-5, 3e-4, 0.05, 20, 3e3, 1e5 } }
 local SCALES <const> = { 1, 1e3, 1e-3, 1e6, 1e-6 } -- of rows
 
+local MOST_WORDS <const> = 4 -- of other options that are tried
+
 -- outcomes[kind](t, component, scale): a matrix, on rows of that size. Of stages none: what limits
 -- numbers may leave all of them.
 local outcomes = {}
@@ -49,6 +51,24 @@ function outcomes.loss(t, component, scale)
   return core.matrix{ list }
 end
 
+function outcomes.nonlinearity(t, component, scale)
+  local one = require("scullery_checker.nonlinearity.phi").new(t, component)
+  return not one.shape.one_hot and one:apply(one:take(t:random(3, 12 * one.fan_in) * scale)) or nil
+end
+
+-- Predictions, with large targets, or with rows near each other.
+function outcomes.solver(t, component, scale)
+  local problems = require "scullery_checker.solver.problems"
+  if scale < 1e-3 then return nil end
+  for _, classes in ipairs{ 0, 2 } do
+    local problem = problems.make(t, { n = 40, d = 3, classes = classes })
+    if scale < 1 then problem.X, problem.Z = problem.X * 0.01, problem.Z * 0.01 end
+    if classes == 0 then problem.Y = problem.Y * math.max(scale, 1) end
+    local told = problems.solve(component, problem)
+    if told.status == "ok" then return told.fits[1].predictions end
+  end
+end
+
 function outcomes.metric(t, component, scale)
   local cases = require "scullery_checker.metric.cases"
   local facts = cases.facts(component)
@@ -72,11 +92,14 @@ local function outcome(t, given, scale)
 end
 
 -- Numbers for the option, each { number, other }.
+-- Of a solver's numbers that are whole by default none below 1: parts of an epoch are none.
 local function pairs_of(kind, option)
   local list, default = {}, tonumber(option.default)
-  for k, factor in ipairs(FACTORS_OF[kind] or FACTORS) do
+  for _, factor in ipairs(FACTORS_OF[kind] or FACTORS) do
     local number = (default and default ~= 0 and default or 1) * factor
-    list[k] = { number, number / 2 }
+    if not (kind == "solver" and default and default > 1 and default % 1 == 0 and number < 2) then
+      list[#list + 1] = { number, number / 2 }
+    end
   end
   local span = option.high - option.low
   for _, share in ipairs(span < math.huge and { 1e-4, 1e-2 } or {}) do
@@ -86,17 +109,26 @@ local function pairs_of(kind, option)
   return list
 end
 
--- Whether both numbers give the same on rows of each size; nil where they say nothing.
+-- Whether both numbers give the same on rows of each size, whatever the words of a solver's other
+-- options, in whose units it may be; nil where they say nothing.
 local function is_same(t, name, pair)
   local said
-  for _, scale in ipairs(SCALES) do
-    local a = outcome(t, { [name] = pair[1] }, scale)
-    local b = a and outcome(t, { [name] = pair[2] }, scale)
-    if b then
-      if a:rows() ~= b:rows() or a:cols() ~= b:cols() or core.first_difference(a, b) then
-        return false
+  local words = t.kind == "solver" and choices.words(t.subject.info) or {}
+  for k = 0, math.min(#words, MOST_WORDS) do
+    local function given(number)
+      local all = { [name] = number }
+      for key, value in pairs(words[k] or {}) do all[key] = all[key] or value end
+      return all
+    end
+    for _, scale in ipairs(SCALES) do
+      local a = outcome(t, given(pair[1]), scale)
+      local b = a and outcome(t, given(pair[2]), scale)
+      if b then
+        if a:rows() ~= b:rows() or a:cols() ~= b:cols() or core.first_difference(a, b) then
+          return false
+        end
+        said = said or not core.find_nonfinite(a) or nil
       end
-      said = said or not core.find_nonfinite(a) or nil
     end
   end
   return said
@@ -106,7 +138,8 @@ local function run(t)
   local any = false
   for _, option in ipairs(choices.numeric(t.subject.info)) do
     local cut, differs
-    for _, pair in ipairs(option.takes_number and pairs_of(t.kind, option) or {}) do
+    local is_tried = option.takes_number and option.name ~= "tolerance"
+    for _, pair in ipairs(is_tried and pairs_of(t.kind, option) or {}) do
       local same = is_same(t, option.name, pair)
       if same then cut = cut or pair elseif same == false then differs = true end
     end

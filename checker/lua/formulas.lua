@@ -1,34 +1,14 @@
 --- The slots `formula`: C that files are written of, which predict without the library. It is
 --- evaluated for numbers, and must be what the plugin computes.
 local core = require "scullery_checker.core"
+local special = require "scullery_checker.definition.special"
 local graph = require "scullery.model.export.graph"
 local statements = require "scullery.model.export.statements"
 
 local formulas = {}
 
--- erf by its power series, and beyond 3 by the continued fraction of 1 - erf.
-local function erf(x)
-  if math.abs(x) > 3 then
-    local below = x
-    for k = 60, 1, -1 do below = x + k / 2 / below end
-    return (x < 0 and -1 or 1) - math.exp(-x * x) / math.sqrt(math.pi) / below
-  end
-  local term, sum = x, x
-  for k = 1, 80 do
-    term = -term * x * x / k
-    sum = sum + term / (2 * k + 1)
-  end
-  return 2 / math.sqrt(math.pi) * sum
-end
-
-local function log1p(x) return 1 + x == 1 and x or math.log(1 + x) * x / ((1 + x) - 1) end
-local function expm1(x)
-  local u = math.exp(x)
-  if u == 1 or u - 1 == -1 or u == math.huge then return u == 1 and x or u - 1 end
-  return (u - 1) * x / math.log(u)
-end
-local functions = { erf = erf, erfc = function(x) return 1 - erf(x) end, log1p = log1p,
-  expm1 = expm1, cbrt = function(x) return x < 0 and -(-x) ^ (1 / 3) or x ^ (1 / 3) end }
+local functions = { erf = special.erf, erfc = special.erfc, log1p = special.log1p,
+  expm1 = special.expm1, cbrt = special.cbrt }
 
 -- Computes with numbers: what the graph does with them, and functions that it has as nodes alone.
 local function calculator()

@@ -5,4 +5,5 @@ for _, part in ipairs{ "values", "forms" } do
 end
 table.move(require "scullery_checker.effects"(), 1, 100, #list + 1, list)
 table.move(require "scullery_checker.cuts"(), 1, 100, #list + 1, list)
+table.move(require "scullery_checker.definition.tests"(), 1, 100, #list + 1, list)
 return list

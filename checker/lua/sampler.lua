@@ -6,4 +6,5 @@ end
 table.move(require "scullery_checker.domain"(), 1, 100, #list + 1, list)
 table.move(require "scullery_checker.effects"(), 1, 100, #list + 1, list)
 table.move(require "scullery_checker.cuts"(), 1, 100, #list + 1, list)
+table.move(require "scullery_checker.definition.tests"(), 1, 100, #list + 1, list)
 return list

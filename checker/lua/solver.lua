@@ -7,4 +7,5 @@ for _, part in ipairs(parts) do
   for _, one in ipairs(require("scullery_checker.solver." .. part)) do list[#list + 1] = one end
 end
 table.move(require "scullery_checker.seeds"(), 1, 100, #list + 1, list)
+table.move(require "scullery_checker.cuts"(), 1, 100, #list + 1, list)
 return list

@@ -131,6 +131,27 @@ local function lists(self)
   return list
 end
 
+-- Options of a sampler that take { name = numbers }, as { uniform = { 0.4, 1.3 } }: of each name
+-- the first that it takes.
+local NAMED <const> = { 0.4, { 0.4, 1.3 }, { 0.1, 0.4, 0.5 } }
+
+local function named(self)
+  local list = {}
+  for _, option in ipairs(self.kind == "sampler" and self.info.options or {}) do
+    local names = option.role ~= "bias" and option.takes:match "{name = .*} with one of (%S+)" or ""
+    for name in names:gmatch "[%w_]+" do
+      for _, value in ipairs(NAMED) do
+        local given = { [option.name] = { [name] = value } }
+        if pcall(function() core.layout(components.instance(self:make(given)), 4) end) then
+          list[#list + 1] = given
+          break
+        end
+      end
+    end
+  end
+  return list
+end
+
 -- Options of a solver between two bounds whose default is one of them: the middle.
 local function middles(self)
   local list = {}
@@ -153,7 +174,8 @@ function Subject:variants()
   local list = { { component = self:make(self:options()), label = "defaults",
     given = self:options(), asked = {} } }
   local tried = choices.words(self.info)
-  for _, more in ipairs{ numbers(self), lists(self), middles(self), self.more or {} } do
+  local further = { numbers(self), lists(self), named(self), middles(self), self.more or {} }
+  for _, more in ipairs(further) do
     table.move(more, 1, #more, #tried + 1, tried)
   end
   local seen = {}
@@ -171,13 +193,13 @@ end
 
 --- subject:far_variants(): the same with each option that takes numbers 1000 times smaller and
 --- larger than its default (1 where it has none, or 0), as far as it takes them; of losses, whose
---- functions are of one number, also near both ends of its range.
-function Subject:far_variants()
+--- functions are of one number, also near both ends of its range. factors: others than these.
+function Subject:far_variants(factors)
   local list = {}
   for _, option in ipairs(choices.numeric(self.info)) do
     local default, span = tonumber(option.default), option.high - option.low
     local far = {}
-    for k, factor in ipairs(option.takes_number and { 1e-3, 1e3 } or {}) do
+    for k, factor in ipairs(option.takes_number and (factors or { 1e-3, 1e3 }) or {}) do
       far[k] = (default and default ~= 0 and default or 1) * factor
     end
     if self.kind == "loss" and option.takes_number and span < math.huge then

@@ -138,7 +138,7 @@ static void push_component(lua_State *L, const scl_component *component) {
                 {"version", plugin->version}, {"author", plugin->author}, {"id", plugin->id},
                 {"summary", plugin->summary}, {"doc", plugin->doc}, {"path", component->path},
                 {"origin", scl_plugin_origin_name(component->origin)},
-                {"digest", component->digest});
+                {"digest", component->digest}, {"definition", plugin->definition});
   lua_newtable(L);
   for (size_t i = 0; i < plugin->n_options; i++) {
     scl_lua_push_option(L, &component->options[i]);
@@ -148,7 +148,7 @@ static void push_component(lua_State *L, const scl_component *component) {
 }
 
 /* core.plugin_info(kind, name) -> kind, name, version, author, id, summary, doc, path, origin,
- * digest (where a script defined it), options */
+ * digest (where a script defined it), definition, options */
 static int plugin_info(lua_State *L) {
   push_component(L, scl_lua_check_component(L, 1));
   return 1;

@@ -168,6 +168,12 @@ static scl_shift additive_shift(const void *instance) {
 const scl_plugin scullery_plugin = {
     .name = "additive",
     .summary = "the mean or sum of products of one-dimensional kernels over all sets of s columns",
+    .definition = "k(u, v, j) = base.K({ u[j] }, { v[j] })\n"
+                  "E(u, v, j, s) = s == 0 and 1 or j < s and 0\n"
+                  "  or E(u, v, j - 1, s) + k(u, v, j)*E(u, v, j - 1, s - 1)\n"
+                  "C(n, s) = s == 0 and 1 or C(n - 1, s - 1)*n/s\n"
+                  "K(u, v) = (degree == 1 or #u < 8) and E(u, v, #u, degree)/(normalise and C(#u, "
+                  "degree) or 1)",
     .doc = "K(x, y) = mean over the supports N of s = degree of the d columns of\n"
            "prod_{j in N} k1(x_j, y_j), k1 = base (normalise = false: the sum). A normalised\n"
            "elementary symmetric polynomial of the d values, O(d s) per pair; dense rows only,\n"

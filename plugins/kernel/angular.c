@@ -13,6 +13,8 @@ static void angular_finish(const void *self, const scl_pair_row *row, double *an
 const scl_plugin scullery_plugin = {
     .name = "angular",
     .summary = "1 - 2 theta/pi, theta the angle between the rows: the kernel of sign features",
+    .definition = "zeros(u, v) = (length(u) == 0 and 1 or 0) + (length(v) == 0 and 1 or 0)\n"
+                  "K(u, v) = ({ [0] = 1 - 2/pi*angle(u, v), 0 })[zeros(u, v)]",
     .doc =
         "K(x, y) = 1 - (2/pi) arccos(<x, y> / (||x|| ||y||)) on dense rows, positive\n"
         "semidefinite: the kernel of sign(<w, x>) with w ~ N(0, I) (Goemans and Williamson 1995;\n"

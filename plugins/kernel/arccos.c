@@ -47,6 +47,11 @@ static void finish(const void *instance, const scl_pair_row *row, double *cosine
 const scl_plugin scullery_plugin = {
     .name = "arccos",
     .summary = "arc-cosine kernels: those of step, rectifier and one-sided powers on Gaussian rows",
+    .definition = "J(t) = ({ [0] = pi - t, sin(t) + (pi - t)*cos(t),\n"
+                  "  3*sin(t)*cos(t) + (pi - t)*(1 + 2*cos(t)^2) })[order]\n"
+                  "size(u, v) = length(u)*length(v)\n"
+                  "K(u, v) = order <= 2 and when(size(u, v) > 0, (sigma^2*size(u, "
+                  "v))^order*J(angle(u, v))/pi, 0)",
     .doc =
         "K(x, y) = sigma^(2n) ||x||^n ||y||^n J_n(theta)/pi, n = order, theta the angle between\n"
         "the rows, on dense rows, positive semidefinite: the kernel of\n"

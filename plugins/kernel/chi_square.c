@@ -34,6 +34,7 @@ COLUMN_FORM(0)
 const scl_plugin scullery_plugin = {
     .name = "chi_square",
     .summary = "sum_j 2 x_j y_j/(x_j + y_j), for rows of numbers of at least 0",
+    .definition = "K(u, v) = sum(u, function(x, j) return when(x > 0, 2*x*v[j]/(x + v[j]), 0) end)",
     .doc =
         "K(x, y) = sum_j 2 x_j y_j/(x_j + y_j), x_j, y_j >= 0 (histograms, counts, frequencies);\n"
         "a term is 0 where both are 0. Dense rows only, positive semidefinite.\n"

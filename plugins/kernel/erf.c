@@ -35,6 +35,8 @@ static void finish(const void *self, const scl_pair_row *row, double *cosines) {
 const scl_plugin scullery_plugin = {
     .name = "erf",
     .summary = "the arc-sine kernel: that of erf features on Gaussian rows",
+    .definition = "q(u, v) = 2*sigma^2*dot(u, v)\n"
+                  "K(u, v) = 2/pi*asin(q(u, v)/sqrt((1 + q(u, u))*(1 + q(v, v))))",
     .doc = "K(x, y) = (2/pi) asin(2 s^2 <x,y> / sqrt((1 + 2 s^2 ||x||^2)(1 + 2 s^2 ||y||^2))),\n"
            "s = sigma, on dense rows, positive semidefinite: the kernel of erf(<w, x>) with\n"
            "w ~ N(0, s^2 I) (Williams 1998, Computation with infinite neural networks).",

@@ -97,6 +97,7 @@ static scl_status exponential_tilt(const void *instance, const scl_law *law, scl
 const scl_plugin scullery_plugin = {
     .name = "exponential",
     .summary = "exp(<u,w>/width^2); on sparse rows and thresholds times 1[same support]",
+    .definition = "K(u, v) = exp(dot(u, v)/width^2)",
     .doc =
         "K(u, w) = exp(<u, w> / width^2), positive definite; on sparse rows and thresholds times\n"
         "1[same support].\n"

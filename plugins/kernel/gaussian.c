@@ -227,6 +227,8 @@ static const void *gaussian_ability(const void *self, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "gaussian",
     .summary = "exp(-||u-w||^2/(2 width^2)); on sparse rows and thresholds times 1[same support]",
+    .definition = "rate() = gamma or 1/(2*(width or 1)^2)\n"
+                  "K(u, v) = exp(-rate()*squared_distance(u, v))",
     .doc =
         "K(u, w) = exp(-||u-w||^2 / (2 width^2)) = exp(-gamma ||u-w||^2).\n"
         "On sparse rows and thresholds times 1[same support], the distance taken over the\n"

@@ -30,6 +30,7 @@ static void hat_finish(const void *instance, const scl_pair_row *row, double *nu
 const scl_plugin scullery_plugin = {
     .name = "hat",
     .summary = "1 - ||x-y||_1/length: the stump kernel without the clipping",
+    .definition = "K(u, v) = 1 - distance(u, v)/length",
     .doc =
         "K(x, y) = 1 - ||x - y||_1 / length, dense rows only; nothing is cut off at 0.\n"
         "Conditionally positive definite: for coefficients that sum to 0. Positive semidefinite\n"

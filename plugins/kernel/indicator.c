@@ -31,6 +31,7 @@ static scl_status indicator_tilt(const void *self, const scl_law *law, scl_tilt 
 const scl_plugin scullery_plugin = {
     .name = "indicator",
     .summary = "1[same support]: the same column of thresholds, the same columns of sparse rows",
+    .definition = "K(u, v) = 1",
     .doc =
         "K(u, w) = 1 where u and w have the same support (sparse rows) or column (thresholds),\n"
         "else 0; on dense rows 1. Positive semidefinite; to be multiplied with other kernels, or\n"

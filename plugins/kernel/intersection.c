@@ -17,6 +17,7 @@ COLUMN_SLOTS(column_minima)
 const scl_plugin scullery_plugin = {
     .name = "intersection",
     .summary = "sum_j min(x_j, y_j), for rows of numbers of at least 0",
+    .definition = "K(u, v) = sum(u, function(x, j) return min(x, v[j]) end)",
     .doc = "K(x, y) = sum_j min(x_j, y_j), x_j, y_j >= 0 (histograms, counts, frequencies): the\n"
            "histogram intersection. Dense rows and sparse ones, which cost the numbers that they\n"
            "have in common; positive semidefinite (Maji, Berg and Malik 2013). Features of it:\n"

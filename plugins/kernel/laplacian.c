@@ -27,6 +27,7 @@ static void laplacian_finish(const void *instance, const scl_pair_row *row, doub
 const scl_plugin scullery_plugin = {
     .name = "laplacian",
     .summary = "exp(-gamma ||x-y||_1); on sparse rows and thresholds times 1[same support]",
+    .definition = "K(u, v) = exp(-gamma*distance(u, v))",
     .doc = "K(x, y) = exp(-gamma ||x - y||_1), positive definite. On sparse rows and thresholds\n"
            "times 1[same support], the distance taken over the support.\n"
            "It is the kernel of sc.nonlinearity.bins on sc.sampler.grid{ gamma = } and of Fourier\n"

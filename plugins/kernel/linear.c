@@ -26,6 +26,7 @@ static scl_shift linear_shift(const void *self) {
 const scl_plugin scullery_plugin = {
     .name = "linear",
     .summary = "<x,y> + offset; on sparse rows and thresholds times 1[same support]",
+    .definition = "K(u, v) = dot(u, v) + offset",
     .doc =
         "K(x, y) = <x, y> + offset, positive semidefinite of rank at most d + 1; on sparse rows\n"
         "and thresholds times 1[same support].\n"

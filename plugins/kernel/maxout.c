@@ -42,6 +42,8 @@ static void finish(const void *instance, const scl_pair_row *row, double *cosine
 const scl_plugin scullery_plugin = {
     .name = "maxout",
     .summary = "the kernel of maxout features on Gaussian rows",
+    .definition = "M(r) = ({ r, (r + 2/pi*(sqrt(1 - r^2) + r*asin(r)))/2 })[q]\n"
+                  "K(u, v) = q <= 2 and sigma^2*length(u)*length(v)*M(cosine(u, v))",
     .doc =
         "K(x, y) = sigma^2 ||x|| ||y|| M_q(r), r the cosine between the rows, M_q(r) =\n"
         "E[max_j a_j max_j b_j] over q independent pairs of standard normals with correlation r.\n"

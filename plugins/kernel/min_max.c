@@ -47,6 +47,8 @@ static scl_status diagonal(const void *self, const scl_const_parameters *u, doub
 const scl_plugin scullery_plugin = {
     .name = "min_max",
     .summary = "sum_j min(x_j, y_j)/sum_j max(x_j, y_j), for rows of numbers of at least 0",
+    .definition = "of(u, v, f) = sum(u, function(x, j) return f(x, v[j]) end)\n"
+                  "K(u, v) = of(u, v, min)/of(u, v, max)",
     .doc = "K(x, y) = sum_j min(x_j, y_j)/sum_j max(x_j, y_j), x_j, y_j >= 0 (counts, histograms,\n"
            "sets): Jaccard's similarity of weighted sets. Positive semidefinite, K(x, x) = 1 (Li\n"
            "2015, Min-max kernels). Sparse rows are made dense by blocks. Features of it:\n"

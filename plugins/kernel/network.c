@@ -59,6 +59,13 @@ static void finish(const void *self, const scl_pair_row *row, double *cosines) {
 const scl_plugin scullery_plugin = {
     .name = "network",
     .summary = "kernels of infinitely wide networks of rectifiers: NNGP and NTK, deep arc-cosine",
+    .definition = "t(s, p, q) = acos(max(-1, min(1, s/sqrt(p*q))))\n"
+                  "S(p, q, t) = weight/2*sqrt(p*q)*(sin(t) + (pi - t)*cos(t))/pi + bias\n"
+                  "layers(s, n, p, q, l) = l == 0 and (form == \"ntk\" and n or s) or after(n, p, "
+                  "q, l, t(s, p, q))\n"
+                  "after(n, p, q, l, t) = layers(S(p, q, t), S(p, q, t) + n*weight/2*(1 - t/pi),\n"
+                  "  weight/2*p + bias, weight/2*q + bias, l - 1)\n"
+                  "K(u, v) = layers(dot(u, v), dot(u, v), dot(u, u), dot(v, v), depth)",
     .doc =
         "With S_0 = <x, y> and theta the angle under the layer before, a layer makes\n"
         "  S = (w/2) ||x|| ||y|| (sin theta + (pi - theta) cos theta)/pi + b,\n"

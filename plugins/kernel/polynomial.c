@@ -34,6 +34,7 @@ static void finish(const void *instance, const scl_pair_row *row, double *number
 const scl_plugin scullery_plugin = {
     .name = "polynomial",
     .summary = "(scale <x,y> + offset)^degree; on sparse rows and thresholds times 1[same support]",
+    .definition = "K(u, v) = (scale*dot(u, v) + offset)^degree",
     .doc = "K(x, y) = (scale <x, y> + offset)^degree, positive semidefinite for scale > 0 and\n"
            "offset >= 0; on sparse rows and thresholds times 1[same support].\n"
            "offset = 0 keeps the monomials of that degree alone.",

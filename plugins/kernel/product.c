@@ -70,6 +70,7 @@ static scl_shift product_shift(const void *self) {
 const scl_plugin scullery_plugin = {
     .name = "product",
     .summary = "the product of other kernels",
+    .definition = "K(u, v) = product(factors, function(factor) return factor.K(u, v) end)",
     .doc =
         "K(u, w) = K_1(u, w) K_2(u, w) ..., positive semidefinite where the factors are (Schur's\n"
         "product theorem). Defined where all factors are.\n"

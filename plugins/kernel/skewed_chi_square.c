@@ -22,6 +22,8 @@ COLUMN_FORM(1)
 const scl_plugin scullery_plugin = {
     .name = "skewed_chi_square",
     .summary = "prod_j 2 sqrt(x_j + c) sqrt(y_j + c)/(x_j + y_j + 2 c), for rows above -c",
+    .definition = "k(x, y) = 2*sqrt(x*y)/(x + y)\n"
+                  "K(u, v) = product(u, function(x, j) return k(x + c, v[j] + c) end)",
     .doc = "K(x, y) = prod_j 2 sqrt(x_j + c) sqrt(y_j + c)/(x_j + y_j + 2 c), x_j, y_j > -c.\n"
            "Dense rows only, positive definite, K(x, x) = 1; a function of log(x_j + c) - log(y_j "
            "+ c)\n"

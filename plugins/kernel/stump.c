@@ -55,6 +55,8 @@ static void stump_finish(const void *self, const scl_pair_row *row, double *numb
 const scl_plugin scullery_plugin = {
     .name = "stump",
     .summary = "the kernel of decision stumps: 1 - ||x-y||_1/(a d), or with normal thresholds",
+    .definition = "F(x) = a and max(-1, min(1, x/a))/2 or erf(x/((sigma or 1)*sqrt(2)))/2\n"
+                  "K(u, v) = 1 - 2/#u*sum(u, function(x, j) return abs(F(x) - F(v[j])) end)",
     .doc =
         "The kernel that sign features on sc.sampler.threshold estimate, dense rows only,\n"
         "positive semidefinite.\n"

@@ -44,6 +44,8 @@ static scl_shift sum_shift(const void *self) { return folded_shift(&((const sum 
 const scl_plugin scullery_plugin = {
     .name = "sum",
     .summary = "the weighted sum of other kernels",
+    .definition = "weight(k) = type(weights) == \"table\" and weights[k] or weights or 1\n"
+                  "K(u, v) = sum(#terms, function(k) return weight(k)*terms[k].K(u, v) end)",
     .doc =
         "K(u, w) = weights[1] K_1(u, w) + weights[2] K_2(u, w) + ..., positive semidefinite\n"
         "where the terms are. Defined where all terms are.\n"

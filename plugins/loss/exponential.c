@@ -19,6 +19,8 @@ static void probability(const void *self, size_t count, const double *f, double 
 const scl_plugin scullery_plugin = {
     .name = "exponential",
     .summary = "The exponential loss of classes, exp(-y f)",
+    .definition = "l(f, y) = exp(-y*f)\n"
+                  "probability(f) = 1/(1 + exp(-2*f))",
     .doc = "l(f, y) = exp(-y f), y = +-1: the loss of AdaBoost. The least mean is at half of the\n"
            "log-odds, so that probabilities are 1/(1 + exp(-2 f)) (Friedman, Hastie and\n"
            "Tibshirani 2000).",

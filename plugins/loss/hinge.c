@@ -10,6 +10,7 @@ LOSS_PROXIMAL(y *z >= 1 ? z : y * z + t <= 1 ? z + t * y : y)
 const scl_plugin scullery_plugin = {
     .name = "hinge",
     .summary = "The hinge of classes, max(0, 1 - y f)",
+    .definition = "l(f, y) = max(0, 1 - y*f)",
     .doc = "l(f, y) = max(0, 1 - y f), y = +-1: the loss of the support vector machine.",
     SCL_LOSS(.targets = SCL_TARGETS_CLASSES, .flags = SCL_LOSS_KINKS, .lipschitz = 1,
              .curvature = INFINITY, .value = value, .slope = slope),

@@ -17,6 +17,8 @@ static void probability(const void *self, size_t count, const double *f, double 
 const scl_plugin scullery_plugin = {
     .name = "logistic",
     .summary = "The logistic loss of classes, log(1 + exp(-y f))",
+    .definition = "l(f, y) = max(0, -y*f) + log1p(exp(-abs(y*f)))\n"
+                  "probability(f) = 1/(1 + exp(-f))",
     .doc = "l(f, y) = log(1 + exp(-y f)), y = +-1. Probabilities are 1/(1 + exp(-f)); of several\n"
            "classes, each against the others, these divided by their sum.",
     SCL_LOSS(.targets = SCL_TARGETS_CLASSES, .lipschitz = 1, .curvature = 0.25, .value = value,

@@ -11,6 +11,7 @@ LOSS_PROXIMAL(y *z >= 1 ? z : z + (y - z) * (t / (1 + t)))
 const scl_plugin scullery_plugin = {
     .name = "squared_hinge",
     .summary = "The squared hinge of classes, max(0, 1 - y f)^2/2",
+    .definition = "l(f, y) = max(0, 1 - y*f)^2/2",
     .doc = "l(f, y) = max(0, 1 - y f)^2/2, y = +-1: the hinge without its kink; rows beyond the\n"
            "margin, y f > 1, have no loss.",
     SCL_LOSS(.targets = SCL_TARGETS_CLASSES, .lipschitz = INFINITY, .curvature = 1, .value = value,

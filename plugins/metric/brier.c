@@ -21,6 +21,10 @@ static void squares(const void *self, const scl_judged *judged, double *out) {
 const scl_plugin scullery_plugin = {
     .name = "brier",
     .summary = "the Brier score: the mean squared distance of probabilities from the class",
+    .definition =
+        "squares(r, n) = sum(n, function(k) return (r.f[k] - (k - 1 == r.y and 1 or 0))^2 end)\n"
+        "value(rows) = average(rows, function(r) return squares(r, #r.f)/(#r.f == 2 and 2 or 1) "
+        "end)",
     .doc = "The mean over rows of the squared distance of the probabilities from 1 for the true\n"
            "class and 0 for the others (Brier 1950); for two classes that of the second class\n"
            "alone, which is half of it. Its standard error is that of the mean.",

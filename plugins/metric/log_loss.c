@@ -17,6 +17,8 @@ static void losses(const void *self, const scl_judged *judged, double *out) {
 const scl_plugin scullery_plugin = {
     .name = "log_loss",
     .summary = "the mean of -log of the probability of the true class",
+    .definition =
+        "value(rows) = average(rows, function(r) return -log(max(r.f[r.y + 1], 1e-15)) end)",
     .doc = "The mean over rows of -log p, p the probability of the true class. A probability of 0\n"
            "counts as 1e-15. Its standard error is that of the mean.",
     SCL_METRIC(.needs = SCL_NEEDS_PROBABILITIES, .better = SCL_BETTER_SMALLER, .low = 0,

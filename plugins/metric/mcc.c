@@ -52,6 +52,14 @@ static scl_status measure(const void *instance, const scl_judged *judged, double
 const scl_plugin scullery_plugin = {
     .name = "mcc",
     .summary = "the correlation coefficient of predicted and true classes (Matthews)",
+    .definition =
+        "share(rows, f) = average(rows, function(r) return f(r) and 1 or 0 end)\n"
+        "p(rows, k) = share(rows, function(r) return r.f == k - 1 end)\n"
+        "t(rows, k) = share(rows, function(r) return r.y == k - 1 end)\n"
+        "cross(rows, a, b) = sum(rows.classes, function(k) return a(rows, k)*b(rows, k) end)\n"
+        "below(rows) = sqrt(max(0, 1 - cross(rows, p, p)))*sqrt(max(0, 1 - cross(rows, t, t)))\n"
+        "above(rows) = share(rows, function(r) return r.f == r.y end) - cross(rows, p, t)\n"
+        "value(rows) = when(below(rows) > 1e-7, above(rows)/below(rows), 0)",
     .doc = "The correlation coefficient of predicted and true classes (Matthews 1975), for more\n"
            "than two classes that of Gorodkin (2004): 1 where all labels are right, about 0 for\n"
            "labels that do not depend on the truth, and 0 where all rows are predicted to be of\n"

@@ -27,6 +27,8 @@ static void losses(const void *instance, const scl_judged *judged, double *out) 
 const scl_plugin scullery_plugin = {
     .name = "pinball",
     .summary = "the pinball loss of predicted quantiles of level tau",
+    .definition = "l(r) = max(tau*(r.y - r.f), (tau - 1)*(r.y - r.f))\n"
+                  "value(rows) = average(rows, function(r) return by_column(r, l) end)",
     .doc =
         "The mean over rows and targets of tau (y - f) for y >= f, and (1 - tau) (f - y) for\n"
         "y < f (Koenker and Bassett 1978, Regression quantiles). Its expectation is least where\n"

@@ -24,6 +24,7 @@ static double dual(const void *self, double mean_a, double mean_b, double var_a,
 const scl_plugin scullery_plugin = {
     .name = "abs",
     .summary = "|z|, the absolute value",
+    .definition = "phi(z) = abs(z)",
     .doc = "phi(z) = |z|. One number in, one feature out.\n"
            "On N(0, I) rows it estimates (2/pi) |x| |y| (sqrt(1 - r^2) + r asin r),\n"
            "r the cosine of x and y; with means and biases it is closed too, by the bivariate\n"

@@ -183,6 +183,7 @@ static const void *arccos_ability(const void *self, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "arccos",
     .summary = "sqrt2 Theta(z) z^order: the arc-cosine kernels",
+    .definition = "phi(z) = when(z > 0, sqrt(2)*z^order, 0)",
     .doc = "phi(z) = sqrt2 z^order for z > 0, else 0. One number in, one feature out.\n"
            "On N(0, I) rows it estimates the arc-cosine kernel (1/pi) |x|^n |y|^n J_n(th),\n"
            "n = order, th the angle of x and y (Cho and Saul 2009, equations 1 to 6):\n"

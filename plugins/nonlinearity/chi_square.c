@@ -119,6 +119,11 @@ static scl_status chi_square_pair_kernel(const void *self, const scl_part *partn
 const scl_plugin scullery_plugin = {
     .name = "chi_square",
     .summary = "features of the additive chi-square kernel, for rows of numbers of at least 0",
+    .definition = "wave(k) = when(k == 1, abs, k % 2 == 0, cos, sin)\n"
+                  "gain(k) = sqrt((k > 1 and 2 or 1)*period/cosh(pi*(k//2)*period))\n"
+                  "part(k, z) = gain(k)*(k == 1 and 1 or wave(k)(k//2*period*log(z)))\n"
+                  "phi(z) = map(range(2*order - 1), function(k) return when(z > 0, sqrt(z)*part(k, "
+                  "z), 0) end)",
     .doc =
         "phi(x) for one number x >= 0 of a column, n = order, L = period:\n"
         "  sqrt(x L), and for j = 1 .. n-1\n"

@@ -30,6 +30,7 @@ static double dual(const void *self, double mean_a, double mean_b, double var_a,
 const scl_plugin scullery_plugin = {
     .name = "erf",
     .summary = "erf(z): the arc-sine kernel",
+    .definition = "phi(z) = erf(z)",
     .doc = "phi(z) = erf(z). One number in, one feature out.\n"
            "On N(0, S) rows it estimates (2/pi) asin(2x'Sy / sqrt((1 + 2x'Sx)(1 + 2y'Sy)))\n"
            "(Williams 1998); with means it is closed too, by the bivariate normal distribution\n"

@@ -22,6 +22,7 @@ static double dual(const void *self, double mean_a, double mean_b, double var_a,
 const scl_plugin scullery_plugin = {
     .name = "exp",
     .summary = "exp(z), the exponential",
+    .definition = "phi(z) = exp(z)",
     .doc = "phi(z) = exp(z). One number in, one feature out.\n"
            "It overflows for z above 709, in float32 above 88: keep <w, x> moderate.\n"
            "On N(0, S) rows with a bias b it estimates exp((x+y)'S(x+y)/2) E exp(2b).\n"

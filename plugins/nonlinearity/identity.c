@@ -39,6 +39,7 @@ static double identity_dual(const void *self, double mean_a, double mean_b, doub
 const scl_plugin scullery_plugin = {
     .name = "identity",
     .summary = "z itself: random projections",
+    .definition = "phi(z) = z",
     .doc = "phi(z) = z. One number in, one feature out.\n"
            "On rows of covariance S it estimates the linear kernel x'Sy (random projections,\n"
            "Johnson and Lindenstrauss 1984). It also takes the features of sketches as they are.\n"

@@ -21,6 +21,7 @@ SIGMOID_DUAL(SCL_PI)
 const scl_plugin scullery_plugin = {
     .name = "logistic",
     .summary = "1/(1 + exp(-z)), the logistic sigmoid",
+    .definition = "phi(z) = 1/(1 + exp(-z))",
     .doc =
         "phi(z) = 1/(1 + exp(-z)). One number in, one feature out.\n"
         "On Gaussian rows its kernel E phi(a) phi(b) is computed by quadrature in two variables,\n"

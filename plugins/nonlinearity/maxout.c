@@ -434,6 +434,7 @@ static double collision(const void *instance, double mean_a, double mean_b, doub
 const scl_plugin scullery_plugin = {
     .name = "maxout",
     .summary = "max of q projections; its argmax codes",
+    .definition = "phi(z) = largest(type(z) == \"table\" and z or { z })",
     .doc =
         "phi(w_1 .. w_q, x) = max_{j <= q} <w_j, x>. q numbers in, each from a row of its own;\n"
         "one feature out.\n"

@@ -21,6 +21,7 @@ static double dual(const void *self, double mean_a, double mean_b, double var_a,
 const scl_plugin scullery_plugin = {
     .name = "relu",
     .summary = "max(0, z), the rectifier",
+    .definition = "phi(z) = max(0, z)",
     .doc =
         "phi(z) = max(0, z). One number in, one feature out.\n"
         "On N(0, I) rows it estimates (1/2pi) |x| |y| (sin th + (pi - th) cos th),\n"

@@ -28,6 +28,7 @@ static double threshold_dual(const void *self, double distribution_a, double dis
 const scl_plugin scullery_plugin = {
     .name = "sign",
     .summary = "sign(z), sign(0) = +1: stumps on thresholds, half-spaces on dense weights",
+    .definition = "phi(z) = when(z >= 0, 1, -1)",
     .doc =
         "phi(z) = sign(z), with sign(0) = +1 so that no feature vanishes by accident.\n"
         "One number in, one feature out.\n"

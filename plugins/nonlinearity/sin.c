@@ -34,6 +34,7 @@ static double dual(const void *self, double mean_a, double mean_b, double var_a,
 const scl_plugin scullery_plugin = {
     .name = "sin",
     .summary = "sin(z)",
+    .definition = "phi(z) = sin(z)",
     .doc = "phi(z) = sin(z). One number in, one feature out.\n"
            "On N(0, S) rows it estimates exp(-(x'Sx + y'Sy)/2) sinh(x'Sy).\n"
            "In an RKHS weighting it becomes exp(-v^2/2) sin m.\n"

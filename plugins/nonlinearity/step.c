@@ -42,6 +42,7 @@ static double threshold_dual(const void *self, double distribution_a, double dis
 const scl_plugin scullery_plugin = {
     .name = "step",
     .summary = "1 where z > 0, else 0",
+    .definition = "phi(z) = when(z > 0, 1, 0)",
     .doc =
         "phi(z) = Theta(z) in {0, 1}, Theta(0) = 0. One number in, one feature out.\n"
         "On Gaussian rows it estimates (1 - theta/pi)/2, theta the angle of x and y; with means,\n"

@@ -11,6 +11,7 @@ SIGMOID_DUAL(SCL_PI / 2)
 const scl_plugin scullery_plugin = {
     .name = "tanh",
     .summary = "tanh(z), the hyperbolic tangent",
+    .definition = "phi(z) = tanh(z)",
     .doc =
         "phi(z) = tanh(z) = 2 logistic(2 z) - 1. One number in, one feature out.\n"
         "On Gaussian rows its kernel E phi(a) phi(b) is computed by quadrature in two variables,\n"

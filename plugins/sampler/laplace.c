@@ -24,6 +24,7 @@ static double factor(const void *instance, double z) {
 const scl_plugin scullery_plugin = {
     .name = "laplace",
     .summary = "Rows of Laplace numbers, density exp(-|w|/scale)/(2 scale)",
+    .definition = "density(w) = exp(-abs(w)/scale)",
     .doc = "Draws w_t with independent w_j of density exp(-|w|/scale)/(2 scale); z = <w, x> + b.\n"
            "With nonlinearity.fourier the features estimate prod_j 1/(1 + scale^2 d_j^2), "
            "d = x - y,\n"

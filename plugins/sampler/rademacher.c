@@ -22,6 +22,7 @@ static double factor(const void *instance, double z) {
 const scl_plugin scullery_plugin = {
     .name = "rademacher",
     .summary = "Rows of random signs: w_j = +-sigma",
+    .definition = "probability(w) = when(abs(w) == sigma, 1/2, 0)",
     .doc = "Draws w_t with independent w_j = +-sigma, each sign with probability 1/2; "
            "z = <w, x> + b.\n"
            "With nonlinearity.fourier the features estimate prod_j cos(sigma d_j), d = x - y.",

@@ -128,6 +128,7 @@ RADIAL_CHARACTERISTIC
 const scl_plugin scullery_plugin = {
     .name = "student",
     .summary = "Student rows of 2 nu degrees of freedom, the spectrum of the Matern kernel",
+    .definition = "density(w) = (1 + (w/(length and 1/length or scale or 1))^2/(2*nu))^(-nu - 1/2)",
     .doc =
         "Draws w_t = scale n/sqrt(c/(2 nu)), n ~ N(0, I), c ~ chi-square(2 nu), one c for each "
         "row;\n"

@@ -55,6 +55,7 @@ static double uniform_factor(const void *instance, double z) {
 const scl_plugin scullery_plugin = {
     .name = "uniform",
     .summary = "Rows in a box: w_j ~ U[low, high]",
+    .definition = "density(w) = when(w >= (low or -(a or 1)) and w <= (high or a or 1), 1, 0)",
     .doc = "Draws w_t with independent w_j ~ U[low, high]; z = <w, x> + b.\n"
            "With nonlinearity.fourier, low = -a and high = a, the features estimate\n"
            "prod_j sin(a d_j)/(a d_j), d = x - y.",

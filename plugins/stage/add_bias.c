@@ -27,5 +27,6 @@ SCL_FORMULA(operators, "out = append(x, 1);")
 const scl_plugin scullery_plugin = {
     .name = "add_bias",
     .summary = "one more column, of ones",
+    .definition = "row(X) = function(x) return join(x, { 1 }) end",
     .doc = "x becomes (x, 1): weights of the new column are a bias. Nothing is learnt from rows.",
     SCL_STAGE(.shape = one_more, .apply = append_one, .formula = formula, .operators = operators)};

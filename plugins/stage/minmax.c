@@ -16,6 +16,9 @@ static void minmax(const void *self, const scl_stage_column *c, double *shift, d
 const scl_plugin scullery_plugin = {
     .name = "minmax",
     .summary = "each column to [0, 1], by its smallest and largest value",
+    .definition =
+        "share(x, low, high) = when(low < high, (x - low)/(high - low))\n"
+        "row(X) = by_columns(X, function(x, c) return share(x, least(c), largest(c)) end)",
     .doc =
         "x becomes (x - low)/(high - low), of the rows of the fit. A constant column becomes 0.\n"
         "Other rows may go beyond [0, 1].",

@@ -60,6 +60,8 @@ SCL_FORMULA(operators, "rows largest = row_max(fabs(x));\n"
 const scl_plugin scullery_plugin = {
     .name = "normalize",
     .summary = "each row over its Euclidean norm",
+    .definition =
+        "row(X) = function(x) return map(x, function(t) return t/max(length(x), 1e-300) end) end",
     .doc =
         "x becomes x / ||x||. A row of zeros stays. Nothing is learnt from rows; sparse rows stay\n"
         "sparse.",

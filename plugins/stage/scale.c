@@ -90,6 +90,8 @@ SCL_FORMULA(operators, "out = x / divisor;")
 const scl_plugin scullery_plugin = {
     .name = "scale",
     .summary = "each column over its largest absolute value, so that zeros stay zeros",
+    .definition = "over(x, m) = when(m > 0, x/m, x)\n"
+                  "row(X) = by_columns(X, function(x, c) return over(x, largest(c, abs)) end)",
     .doc =
         "x becomes x/m by column, m the largest absolute value in the rows of the fit: numbers in\n"
         "[-1, 1], and 0 stays 0. Sparse rows stay sparse, where standardize would make every\n"

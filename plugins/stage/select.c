@@ -133,6 +133,9 @@ SCL_FORMULA(operators, "out = take(x, columns);")
 const scl_plugin scullery_plugin = {
     .name = "select",
     .summary = "some of the columns, in a given order",
+    .definition = "row(X) = function(x)\n"
+                  "  return columns and map(columns, function(j) return x[j] end) or x\n"
+                  "end",
     .doc =
         "Keeps the columns with the given numbers, from 1, in this order; after features, these\n"
         "features. Sparse rows stay sparse.",

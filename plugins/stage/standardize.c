@@ -17,6 +17,8 @@ static void standardize(const void *self, const scl_stage_column *c, double *shi
 const scl_plugin scullery_plugin = {
     .name = "standardize",
     .summary = "each column less its mean, over its standard deviation",
+    .definition = "z(x, c) = when(least(c) < largest(c), (x - mean(c))/deviation(c))\n"
+                  "row(X) = by_columns(X, z)",
     .doc = "x becomes (x - mean)/(standard deviation), both of the rows of the fit (n, not n - 1,\n"
            "divides the squares). A constant column becomes 0. Each row counts once.",
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .arrays = "mean|factor", .column = standardize)};

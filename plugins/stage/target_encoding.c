@@ -391,6 +391,16 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
 const scl_plugin scullery_plugin = {
     .name = "target_encoding",
     .summary = "columns of categories to the mean targets of their categories, smoothed",
+    .definition =
+        "same(X, j, x) = function(_, i) return X[i][j] == x end\n"
+        "total(Y, k, of) = sum(Y, function(y, i) return of(y, i) and y[k] or 0 end)\n"
+        "count(Y, of) = sum(Y, function(y, i) return of(y, i) and 1 or 0 end)\n"
+        "mean_of(Y, k) = sum(Y, function(y) return y[k] end)/#Y\n"
+        "code(Y, k, of) = (total(Y, k, of) + smoothing*mean_of(Y, k))/(count(Y, of) + smoothing)\n"
+        "codes(X, Y, x, j) = map(Y[1], function(_, k) return code(Y, k, same(X, j, x)) end)\n"
+        "row(X, Y) = smoothing ~= \"auto\" and not columns and function(x)\n"
+        "  return join(unpack(map(x, function(t, j) return codes(X, Y, t, j) end)))\n"
+        "end",
     .doc =
         "A category of n rows with mean target m_v becomes (n m_v + s m)/(n + s), m the mean of\n"
         "all rows; one that was not seen becomes m. With c targets (classes), a column becomes c\n"

@@ -137,6 +137,12 @@ static scl_status apply_csr(const void *instance, const scl_stage_state *fitted,
 const scl_plugin scullery_plugin = {
     .name = "tfidf",
     .summary = "counts of terms by how rare the terms are",
+    .definition = "rows_with(c) = sum(c, function(x) return x ~= 0 and 1 or 0 end)\n"
+                  "weight(c) = idf and log((1 + #c)/(1 + rows_with(c))) + 1 or 1\n"
+                  "count(x) = sublinear and when(x == 0, 0, x > 0, 1 + log(x)) or x\n"
+                  "weighed(X) = by_columns(X, function(x, c) return count(x)*weight(c) end)\n"
+                  "unit(x) = map(x, function(t) return t/max(length(x), 1e-300) end)\n"
+                  "row(X) = function(x) return (normalize and unit or join)(weighed(X)(x), {}) end",
     .doc =
         "A count c in column j becomes c idf_j, idf_j = ln((1 + n)/(1 + n_j)) + 1, of the n rows\n"
         "of the fit, of which n_j have a number other than 0 in the column; then each row is\n"

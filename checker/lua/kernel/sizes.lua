@@ -105,12 +105,46 @@ local function check_columns(t, kernel)
   end
 end
 
+-- K(-u, -v) = K(u, v) of rows near 0 holds for those far out; and where K has settled between rows
+-- that grow along their rays, it stays there: squares that overflow in between are no reason.
+local function check_rays(t, kernel)
+  local U, V = t:random(4, 3, 31), t:random(4, 3, 32)
+  local function between(X, Y)
+    local ok, G = pcall(gram, kernel, X, Y)
+    return ok and not core.find_nonfinite(G) and G or nil
+  end
+  local function mirrored(scale)
+    local a, b = between(U * scale, V * scale), between(U * -scale, V * -scale)
+    return a and b and apart(a, b) / size_of(a)
+  end
+  local near = mirrored(0.2)
+  for _, scale in ipairs(near and near < 1e-13 and { 1, 5, 100 } or {}) do
+    local off = mirrored(scale)
+    t:expect(not off or off < 1e-9, "between rows of size 0.2 K(-u, -v) is K(u, v), and between \z
+      rows of size %g they differ by %.3g", scale, off or 0)
+  end
+  local before, settled
+  for power = 6, 250, 4 do
+    local G = between(U * 10.0 ^ power, V * 10.0 ^ power)
+    if not G then return end
+    local gap = before and apart(before, G) / size_of(before)
+    t:expect(not settled or gap < 1e-6, "K between rows of size 1e%d is that of smaller ones, \z
+      and of size 1e%d another one, by %.3g", power - 4, power, gap or 0)
+    settled = gap and gap < 1e-9 and size_of(G) > 1e-300
+    before = G
+  end
+end
+
 local function check_sizes(t)
   local kernel = dense_kernel(t, t.subject:variants()[1].component)
   if not kernel then t:skip("it is not defined on dense rows") end
   check_strides(t, kernel)
   for _, size in ipairs(many) do check_rows(t, kernel, table.unpack(size)) end
   check_columns(t, kernel)
+  for component in t:variants() do
+    kernel = dense_kernel(t, component)
+    if kernel then check_rays(t, kernel) end
+  end
 end
 
 -- ------------ near the diagonal, far from 0

@@ -64,6 +64,28 @@ local function check_directions(t, columns)
     math.abs(mean - wanted) / (stderr + 1e-300))
 end
 
+-- Lengths do not depend on directions: nor on the sign of w_1, nor on its share.
+local function check_lengths(t, columns)
+  local lengths, shares, signs = {}, {}, {}
+  for i = 1, #columns[1] do
+    local square = 0
+    for j = 1, #columns do square = square + columns[j][i] ^ 2 end
+    lengths[i], signs[i] = square, columns[1][i]
+    shares[i] = columns[1][i] ^ 2 / square
+  end
+  local function from_median(list)
+    local sorted = table.move(list, 1, #list, 1, {})
+    table.sort(sorted)
+    local middle = sorted[(#list + 1) // 2]
+    for i, x in ipairs(list) do list[i] = x - middle end
+    return sorted[#list] - sorted[1] > 1e-9 * middle
+  end
+  if not from_median(lengths) then return end -- all are alike
+  from_median(shares)
+  statistics.check_signs(t, "length and weight 0", lengths, signs, 10)
+  statistics.check_signs(t, "length and share of weight 0", lengths, shares, 10)
+end
+
 local function check_rows(t, draw, layout, law, room)
   local rows = parameters.rows(draw, room)
   if not rows then return end
@@ -80,6 +102,8 @@ local function check_rows(t, draw, layout, law, room)
     end
   end
   if law.family == "spherical" and d > 1 then check_directions(t, columns) end
+  local isotropic = law.family == "spherical" or law.family == "student"
+  if isotropic and d > 1 and slack == 0 then check_lengths(t, columns) end
 end
 
 local function check_supports(t, draw, _, law, room)
@@ -269,6 +293,15 @@ local function check_far_options(t)
     local ok, draw, layout = pcall(parameters.draw, t, one.component, 4, 64)
     t.label, t.but_for_bias = one.label, nil
     any = ok and draw and check_many(t, draw, layout, one.component, 1 << 13) or any
+  end
+  for _, one in ipairs(t.subject:far_variants{ 0.35, 4 }) do
+    local ok, draw, layout = pcall(parameters.draw, t, one.component, 4, 64)
+    local law = ok and draw and layout.space == "dense" and core.law(draw.sampler, 4, draw.state)
+    t.label = one.label
+    if law and (statistics.cdf(law) or statistics.spreads[law.family]) then
+      any = true
+      check_rows(t, draw, layout, law, many(draw, layout))
+    end
   end
   t.label = nil
   if not any then t:skip("it declares no law of dense rows, or has no numbers") end

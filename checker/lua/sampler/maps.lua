@@ -19,11 +19,16 @@ local function is_steep(t, phi)
   return facts.bound == math.huge and facts.lipschitz == math.huge
 end
 
--- Rows that the pair takes; nil where it takes none of 4 columns.
-local function rows_of(t, sampler, phi)
-  local ok, X = pcall(subject.rows, function(rows)
+-- Rows that the pair takes; nil where it takes none of 4 columns. Of many columns numbers of one
+-- sign: what columns share adds up.
+local WIDE <const> = 150
+
+local function rows_of(t, sampler, phi, d)
+  local X = d and t:random(8, d):abs() * math.sqrt(40 / d) or t:random(8, 4)
+  local ok
+  ok, X = pcall(subject.rows, function(rows)
     features(sampler, phi, 2, 1):fit(rows):transform(rows)
-  end, t:random(8, 4) * (is_steep(t, phi) and 0.25 or 0.7))
+  end, X * (is_steep(t, phi) and 0.25 or 0.7))
   return ok and X or nil
 end
 
@@ -74,6 +79,9 @@ local function check_kernels(t, sampler, is_first)
       if exact then
         check_pair(t, sampler, phi, X, exact)
         count = count + 1
+        local wide = is_first and count == 1 and rows_of(t, sampler, phi, WIDE)
+        exact = wide and declared(sampler, phi, wide)
+        if exact then check_pair(t, sampler, phi, wide, exact) end
       end
     end
   end

@@ -33,6 +33,30 @@ local function reversed(M)
   return out
 end
 
+-- A sample is one of all rows: of those in reverse order it teaches about the same.
+local SAMPLE <const> = 200
+
+local function check_sample(t)
+  local X, y = rows.random(t, N, 4)
+  local some = X:slice(1, 60)
+  for _, option in ipairs(t.subject.info.options) do
+    local default = tonumber(option.default)
+    local ok, stage = pcall(t.subject.make, t.subject, { [option.name] = SAMPLE })
+    if ok and option.takes_integer and default and default > SAMPLE and option.name ~= "seed" then
+      local began = os.clock() -- of the processor, whatever else runs
+      local made, want = pcall(function()
+        return rows.through(rows.fit(t, stage, X, y), some)
+      end)
+      if made and learns(t, stage) and os.clock() - began < 0.3 then
+        local other = rows.through(rows.fit(t, stage, reversed(X), reversed(y)), some)
+        local off = (other - want):abs():max() / rows.spread(want)
+        t:expect(off < 0.35, "%s = %d: 2500 rows in reverse order teach something else, by %.3g: \z
+          its sample is one of some rows", option.name, SAMPLE, off)
+      end
+    end
+  end
+end
+
 -- A stage that learns from a sample may differ a little, which is a warning; one that forgets
 -- blocks differs much, as the rows have a trend.
 local function check_all_rows(t)
@@ -50,6 +74,7 @@ local function check_all_rows(t)
       t:warn("what it learns depends on the order of 2500 rows")
     end
   end)
+  check_sample(t)
 end
 
 local function has_seed(t)

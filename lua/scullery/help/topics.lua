@@ -102,6 +102,9 @@ function help.plugin(kind, name)
   local info = core.plugin_info(kind, name)
   local parts = { ("sc.%s.%s{...}: %s"):format(kind, name, info.summary or "") }
   if info.doc and info.doc ~= "" then parts[#parts + 1] = trim(info.doc) end
+  if info.definition then
+    parts[#parts + 1] = "Definition, in Lua:\n  " .. info.definition:gsub("\n", "\n  ")
+  end
   if kind == "metric" then
     local facts = core.plugin_facts(kind, name)
     local taken = facts.needs == "values" and "weights =" or "classes =, weights ="

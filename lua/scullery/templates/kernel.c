@@ -42,6 +42,7 @@ static void finish(const void *instance, const scl_pair_row *row, double *number
 const scl_plugin scullery_plugin = {
     .name = "my_plugin",
     .summary = "the rational quadratic kernel of width g and shape alpha",
+    .definition = "K(u, v) = (1 + squared_distance(u, v)/(2*alpha*width^2))^-alpha",
     .doc = "K(x, y) = (1 + ||x - y||^2/(2 alpha width^2))^(-alpha), positive definite; on sparse\n"
            "rows and thresholds times 1[same support], the distance taken over the support.\n"
            "A mixture of Gaussian kernels of many widths. As alpha grows it tends to\n"

@@ -58,4 +58,5 @@ const scl_plugin scullery_plugin = scullery::plugin(
             "exp(-||x - y||^2/(2 width^2)) (Rasmussen and Williams 2006, equation 4.19).",
      SCL_INSTANCE(quadratic, options),
      .create = create,
-     .version = "0.1"});
+     .version = "0.1",
+     .definition = "K(u, v) = (1 + squared_distance(u, v)/(2*alpha*width^2))^-alpha"});

@@ -64,4 +64,6 @@ const scl_plugin scullery_plugin = scullery::plugin(
                                               scl_ability_loss_curvature{.curvature = curvature}),
                               scullery::offer(SCL_ABILITY_LOSS_CONJUGATE,
                                               scl_ability_loss_conjugate{.conjugate = conjugate})}),
-     .version = "0.1"});
+     .version = "0.1",
+     .definition =
+         "l(f, y) = scale^2*(abs(f - y)/scale + log1p(exp(-2*abs(f - y)/scale)) - log(2))"});

@@ -31,6 +31,8 @@ static void losses(const void *instance, const scl_judged *judged, double *out) 
 const scl_plugin scullery_plugin = {
     .name = "my_plugin",
     .summary = "the focal loss: a log loss in which likely classes count less",
+    .definition = "l(p) = -(1 - p)^gamma*log(max(p, 1e-15))\n"
+                  "value(rows) = average(rows, function(row) return l(row.f[row.y + 1]) end)",
     .doc = "The mean over rows of -(1 - p)^gamma log p, p the probability of the true class, at\n"
            "least 1e-15 (Lin et al. 2017, equation 4 with alpha = 1). gamma = 0 is the log loss.",
     SCL_METRIC(.needs = SCL_NEEDS_PROBABILITIES, .better = SCL_BETTER_SMALLER, .low = 0,

@@ -45,4 +45,6 @@ const scl_plugin scullery_plugin = scullery::plugin(
      .doc = "The mean over rows of -(1 - p)^gamma log p, p the probability of the true class, at\n"
             "least 1e-15 (Lin et al. 2017, equation 4 with alpha = 1). gamma = 0 is the log loss.",
      SCL_INSTANCE(focal, options),
-     .version = "0.1"});
+     .version = "0.1",
+     .definition = "l(p) = -(1 - p)^gamma*log(max(p, 1e-15))\n"
+                   "value(rows) = average(rows, function(row) return l(row.f[row.y + 1]) end)"});

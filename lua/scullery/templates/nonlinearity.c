@@ -58,6 +58,7 @@ static double dual(const void *instance, double mean_a, double mean_b, double va
 const scl_plugin scullery_plugin = {
     .name = "my_plugin",
     .summary = "the leaky rectifier: z where z > 0, slope z elsewhere",
+    .definition = "phi(z) = max(0, z) + slope*min(0, z)",
     .doc = "phi(z) = max(0, z) + slope min(0, z) = p z + q |z|, p = (1 + slope)/2 and\n"
            "q = (1 - slope)/2. One number in, one feature out.\n"
            "On N(0, I) rows it estimates, th the angle of x and y,\n"

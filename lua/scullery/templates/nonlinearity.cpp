@@ -73,4 +73,5 @@ const scl_plugin scullery_plugin = scullery::plugin(
                                                                .lipschitz = 1,
                                                                .breaks = breaks,
                                                                .n_breaks = 1})}),
-     .version = "0.1"});
+     .version = "0.1",
+     .definition = "phi(z) = max(0, z) + slope*min(0, z)"});

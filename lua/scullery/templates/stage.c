@@ -57,6 +57,9 @@ static scl_status apply(const void *self, const scl_stage_state *state, const sc
 const scl_plugin scullery_plugin = {
     .name = "my_plugin",
     .summary = "each column cut to its mean +- reach standard deviations",
+    .definition = "low(c) = max(mean(c) - reach*deviation(c), least(c))\n"
+                  "high(c) = min(mean(c) + reach*deviation(c), largest(c))\n"
+                  "row(X) = by_columns(X, function(x, c) return min(max(x, low(c)), high(c)) end)",
     .doc = "x becomes min(max(x, mean - reach s), mean + reach s), mean and standard deviation s\n"
            "of its column in the rows of the fit; no further than the smallest and the largest\n"
            "value there. One pass.",

@@ -72,4 +72,8 @@ const scl_plugin scullery_plugin = scullery::plugin(
             "of its column in the rows of the fit; no further than the smallest and the largest\n"
             "value there. One pass.",
      SCL_INSTANCE(winsor, options),
-     .version = "0.1"});
+     .version = "0.1",
+     .definition =
+         "low(c) = max(mean(c) - reach*deviation(c), least(c))\n"
+         "high(c) = min(mean(c) + reach*deviation(c), largest(c))\n"
+         "row(X) = by_columns(X, function(x, c) return min(max(x, low(c)), high(c)) end)"});

@@ -62,6 +62,10 @@ typedef struct scl_plugin {
   uint32_t flags; /* none yet; see base.h: a host refuses a flag of the upper 16 bits that it does
                      not know */
   uint32_t unused;
+  /* What the component computes, as functions in Lua, for people and for the checker, which compares
+   * results with them: lines "name(arguments) = expression", each with any lines that continue it.
+   * Options are variables by their names. See docs/interface.md, section 2. NULL: none. */
+  const char *definition;
 } scl_plugin;
 #define SCL_LEAST_PLUGIN SCL_THROUGH(scl_plugin, vtable)
 

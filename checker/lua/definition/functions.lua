@@ -1,0 +1,123 @@
+--- The functions that a definition may use beside options and arguments.
+local special = require "scullery_checker.definition.special"
+
+local functions = {}
+local unpack = table.unpack
+
+for _, name in ipairs{ "abs", "ceil", "cos", "exp", "floor", "log", "max", "min", "sin", "sqrt",
+  "tan", "acos", "asin", "atan" } do
+  functions[name] = math[name]
+end
+functions.pi, functions.inf, functions.unpack, functions.type = math.pi, math.huge, unpack, type
+for name, f in pairs(special) do functions[name] = f end
+
+--- when(condition, value, ...[, otherwise]): the value behind the first condition that holds.
+function functions.when(...)
+  local list, n = { ... }, select("#", ...)
+  for i = 1, n - 1, 2 do if list[i] then return list[i + 1] end end
+  return n % 2 == 1 and list[n] or 0 / 0
+end
+
+--- sign(x): -1, 0 or 1.
+function functions.sign(x) return x > 0 and 1 or x < 0 and -1 or x end
+
+--- sum(list, f), product(list, f): of f(list[j], j), j = 1, 2, ...; of f(1), ..., f(n) where a
+--- number n comes in place of a list; of the numbers themselves without f.
+function functions.sum(list, f)
+  local total, n = 0, type(list) == "number" and list or #list
+  for j = 1, n do
+    local x = type(list) == "number" and j or list[j]
+    total = total + (f and f(x, j) or x)
+  end
+  return total
+end
+
+function functions.product(list, f)
+  local all, n = 1, type(list) == "number" and list or #list
+  for j = 1, n do
+    local x = type(list) == "number" and j or list[j]
+    all = all * (f and f(x, j) or x)
+  end
+  return all
+end
+
+--- map(list, f): the list of f(list[j], j).
+function functions.map(list, f)
+  local made = {}
+  for j = 1, #list do made[j] = f(list[j], j) end
+  return made
+end
+
+--- range(n): { 1, ..., n }; join(list, ...): one list after another.
+function functions.range(n)
+  local made = {}
+  for j = 1, n do made[j] = j end
+  return made
+end
+
+function functions.join(...)
+  local made = {}
+  for _, list in ipairs{ ... } do table.move(list, 1, #list, #made + 1, made) end
+  return made
+end
+
+local sum = functions.sum
+
+--- average(rows, f): the mean of f(row) with the weights of the rows, row.w; by_column(row, f): the
+--- mean of f{ f =, y = } over the columns of a row.
+function functions.average(rows, f)
+  return sum(rows, function(r) return r.w > 0 and r.w * f(r) or 0 end)
+    / sum(rows, function(r) return r.w end)
+end
+
+function functions.by_column(row, f)
+  if type(row.f) ~= "table" then return f(row) end
+  return functions.mean(row.f, function(x, j) return f{ f = x, y = row.y[j] } end)
+end
+
+--- by_columns(X, f): the map of a row x to f(x[j], column j of X).
+function functions.by_columns(X, f)
+  local columns = functions.map(X[1], function(_, j) return functions.column(X, j) end)
+  return function(x)
+    return functions.map(x, function(t, j) return f(t, columns[j]) end)
+  end
+end
+
+-- Of two rows.
+function functions.dot(u, v) return sum(u, function(x, j) return x * v[j] end) end
+function functions.length(u) return math.sqrt(functions.dot(u, u)) end
+function functions.squared_distance(u, v)
+  return sum(u, function(x, j) return (x - v[j]) ^ 2 end)
+end
+function functions.distance(u, v)
+  return sum(u, function(x, j) return math.abs(x - v[j]) end)
+end
+function functions.cosine(u, v)
+  local lengths = functions.length(u) * functions.length(v)
+  return lengths > 0 and math.max(-1, math.min(1, functions.dot(u, v) / lengths)) or 0
+end
+function functions.angle(u, v) -- not by the cosine, which says little of small angles
+  local a, b = functions.length(u), functions.length(v)
+  if not (a > 0 and b > 0) then return math.pi / 2 end
+  local apart = sum(u, function(x, j) return (x / a - v[j] / b) ^ 2 end)
+  local joint = sum(u, function(x, j) return (x / a + v[j] / b) ^ 2 end)
+  return 2 * math.atan(math.sqrt(apart), math.sqrt(joint))
+end
+
+-- Of a list, and of column j of rows.
+function functions.mean(list, f) return sum(list, f) / #list end
+function functions.deviation(list)
+  local m = functions.mean(list)
+  return math.sqrt(functions.mean(list, function(x) return (x - m) ^ 2 end))
+end
+function functions.column(X, j) return functions.map(X, function(x) return x[j] end) end
+local function of_all(list, f) return unpack(f and functions.map(list, f) or list) end
+function functions.least(list, f) return math.min(of_all(list, f)) end
+function functions.largest(list, f) return math.max(of_all(list, f)) end
+function functions.sorted(list)
+  local made = table.move(list, 1, #list, 1, {})
+  table.sort(made)
+  return made
+end
+
+return functions

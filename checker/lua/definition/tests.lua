@@ -1,0 +1,350 @@
+--- The test of definitions: what a component computes is what it declares, at random arguments and
+--- options, and far from usual.
+local choices = require "scullery_checker.choices"
+local components = require "scullery.compose.component"
+local core = require "scullery_checker.core"
+local definition = require "scullery_checker.definition"
+local functions = require "scullery_checker.definition.functions"
+local parameters = require "scullery_checker.parameters"
+local statistics = require "scullery_checker.statistics"
+
+-- ------------ options
+
+local SETS <const> = 9 -- of random options
+local reach = { 3, 40, 1000 } -- how far numbers of options are from their default, at most
+
+-- A number of the option from u, v in (0, 1): near its default, far from it, or anywhere between
+-- its bounds.
+local function number_of(option, u, v, far)
+  local default, span = tonumber(option.default), option.high - option.low
+  if option.takes_integer and not option.takes_number then
+    local x = math.floor(math.max(option.low, 0) + (far > 3 and 20 or 5) * u)
+    return x <= option.high and x or nil
+  end
+  if span < math.huge and v > 0.5 then return option.low + span * u end
+  local x = (default and default ~= 0 and default or 1) * far ^ (2 * u - 1)
+  return math.min(math.max(option.low < 0 and v < 0.25 and -x or x, option.low), option.high)
+end
+
+local function part(kind, u)
+  local kernels = { "linear", "gaussian", "laplacian", "polynomial", "gaussian" }
+  local name = kind == "kernel" and kernels[1 + math.floor(u * #kernels)]
+  if not name then return nil end
+  return require("scullery")[kind][name](name == "gaussian" and { width = 0.5 + u } or {})
+end
+
+-- A value for the option, and for those that take lists `count` numbers.
+local function value_of(option, draw, far, count)
+  local u, v = draw(), draw()
+  if option.takes:find("or a list of such", 1, true) then
+    local list = {}
+    for k = 1, count do list[k] = part(option.words[1], draw()) end
+    return #list > 0 and list or nil
+  elseif option.takes_list then
+    local list = {}
+    for k = 1, count do list[k] = number_of(option, draw(), v, far) end
+    return list
+  elseif option.takes_word and #option.words > 0 and (v < 0.5 or not option.takes_number) then
+    return option.words[1 + math.floor(u * #option.words)]
+  elseif option.takes_boolean then
+    return u < 0.5
+  elseif option.takes_number or option.takes_integer then
+    return number_of(option, u, v, far)
+  end
+end
+
+local function drawing(t, of)
+  local list, at = choices.draws(200, t.seed, of), 0
+  return function()
+    at = at % #list + 1
+    return list[at]
+  end
+end
+
+-- The component with these options, or where they do not go together without some of them; nil
+-- where none is taken.
+local function made_of(t, given)
+  local names = {}
+  for name in pairs(given) do names[#names + 1] = name end
+  table.sort(names)
+  for k = 0, #names do
+    local some = {}
+    for j, name in ipairs(names) do if j ~= k then some[name] = given[name] end end
+    local ok, made = pcall(t.subject.make, t.subject, some)
+    if ok and pcall(components.instance, made)
+      and not t.subject.offers(made, "scullery.bind/1") then
+      return made, some
+    end
+  end
+end
+
+-- f(component, far): for the variants, and for SETS random choices of all options, near their
+-- defaults and far from them, as far as they are taken.
+local function each(t, f)
+  for component in t:variants() do f(component, 1) end
+  for of = 1, #t.subject.info.options > 0 and SETS or 0 do
+    local draw, far, given = drawing(t, 70 + of), reach[of % #reach + 1], {}
+    local count = 1 + (of + 1) % 5
+    for _, option in ipairs(t.subject.info.options) do
+      if draw() < (option.takes_list and 0.95 or 0.8) then
+        given[option.name] = value_of(option, draw, far, count)
+      end
+    end
+    local made, taken = made_of(t, given)
+    if made then
+      t.label = require("scullery.base.options").show(taken)
+      f(made, far)
+      t.label = nil
+    end
+  end
+end
+
+local function rows_of(X)
+  local list = {}
+  for i = 1, X:rows() do
+    local row = {}
+    for j = 1, X:cols() do row[j] = X:get(i, j) end
+    list[i] = row
+  end
+  return list
+end
+
+-- ------------ kinds
+
+-- compare[kind]: { name of the function = f(left, t, component, function of the definition,
+-- far) }. left(): whether there is time left. far: how far options are from usual.
+local compare = {}
+
+-- {} where phi refuses such numbers.
+local function phi_of(one, Z)
+  local ok, made = pcall(one.apply, one, Z)
+  return ok and made or nil
+end
+
+compare.nonlinearity = { phi = function(left, t, component, phi)
+  local one = require("scullery_checker.nonlinearity.phi").new(t, component)
+  if one.shape.one_hot then return end
+  for of, scale in ipairs{ 1e-3, 1, 20, 700 } do
+    local cols = of == 2 and 67 or 9
+    local Z = one:take(t:random(2, cols * one.fan_in, of) * scale)
+    local made = phi_of(one, Z)
+    for i = 1, made and 2 or 0 do
+      for j = 1, left() and cols or 0 do
+        local z = {}
+        for k = 1, one.fan_in do z[k] = Z:get(i, (k - 1) * cols + j) end
+        local wanted, slack = definition.values(phi, one.fan_in == 1 and not one.takes_all and z[1]
+          or z)
+        for k, want in ipairs(wanted) do
+          definition.expect(t, made:get(i, (k - 1) * cols + j), want, slack[k] + 1e-13,
+            "feature %d of z = %.9g", k, z[1])
+        end
+      end
+    end
+  end
+end }
+
+local shapes <const> = { { 6, 3 }, { 2, 1100 }, { 3, 300 }, { 4, 65 }, { 6, 1 } }
+
+compare.kernel = { K = function(left, t, component, K)
+  local kernel = t:instance(component)
+  if not core.kernel_spaces(kernel).dense then return end
+  for of, shape in ipairs(shapes) do
+    local n, d = table.unpack(shape)
+    for _, scale in ipairs(d == 3 and { 0.03, 1, 5, 80 } or { 1 / math.sqrt(d), 1 }) do
+      local X = core.vcat(t:random(n, d, of) * scale, core.zeros(1, d))
+      local ok, G
+      pcall(t.subject.rows, function(taken)
+        local out = parameters.block(n + 1, n + 1)
+        X = t.subject.into(core.domain(kernel), taken)
+        core.kernel_gram(kernel, parameters.dense(X), parameters.dense(X), out)
+        ok, G = true, core.block_get(out)
+      end, X)
+      local rows = ok and rows_of(X)
+      for i = 1, ok and n + 1 or 0 do
+        for j = i, left() and math.min(i + 2, n + 1) or 0 do
+          local wanted, slack = definition.values(K, rows[i], rows[j])
+          local size = math.max(1, G:get(i, i))
+          definition.expect(t, G:get(i, j), wanted[1], (slack[1] or 0) + 1e-13 * size,
+            "K between rows of %d numbers of size %.3g", d, scale)
+        end
+      end
+    end
+  end
+end }
+
+local function losses(name, with_target)
+  return function(left, t, component, f)
+    local one = require("scullery_checker.loss.function").new(t, component)
+    if name ~= "value" and not one.facts[name] then return end
+    for of, y in ipairs(one.targets) do
+      local scores = left() and one:scores(y, of + 60) or {}
+      local got = with_target and one:all(name, scores, y) or one:call(name, scores)
+      for k, score in ipairs(scores) do
+        local wanted, slack = definition.values(f, score, with_target and y or nil)
+        local size = math.max(1, math.abs(y), math.abs(score))
+        definition.expect(t, got[k], wanted[1], (slack[1] or 0) + 1e-13 * size,
+          "its %s at f = %.9g, y = %.9g", name, score, y)
+      end
+    end
+  end
+end
+
+compare.loss = { l = losses("value", true), mean = losses("mean"),
+  probability = losses("probability") }
+
+-- Cases of a metric as rows { f, y, w }, numbers where there is one column, with the number of
+-- classes.
+local function judged(case)
+  local p, y, list = rows_of(case.p), rows_of(case.y), {}
+  for i = 1, #p do
+    list[i] = { f = #p[i] == 1 and p[i][1] or p[i], y = #y[i] == 1 and y[i][1] or y[i],
+      w = case.w:get(i, 1) }
+  end
+  list.classes = case.classes
+  return list
+end
+
+compare.metric = { value = function(left, t, component, value)
+  local cases = require "scullery_checker.metric.cases"
+  local facts = cases.facts(component)
+  for of, count in ipairs(cases.counts(facts)) do
+    for _, n in ipairs(left() and { 1, 2, 5, 70 } or {}) do
+      for _, scale in ipairs(facts.needs == "values" and { 1, 300 } or { 1, 0.01 }) do
+        local case = cases.new(facts.needs, n, count, t.seed * 64 + of, scale)
+        if n > 2 then case.w = core.rand{ n, 1, seed = t.seed + of } * scale end
+        local list = judged(case)
+        local wanted = value(list)
+        local ok, got = pcall(cases.value, component, case)
+        if wanted then
+          t:expect(ok, "%d rows of %d: %s, and its definition gives %.12g", n, count,
+            ok and "" or tostring(got), wanted)
+          definition.expect(t, got, wanted, 1e-9 * math.abs(wanted) + 1e-12, "for %d rows of %d it",
+            n, count)
+        end
+      end
+    end
+  end
+end }
+
+-- ------------ laws
+
+-- The distribution function of a density, which need not be normalised, in units of `unit`: by
+-- the trapezoidal rule in t, w = unit sinh t.
+local function cdf_of(density, unit)
+  local NODES <const>, MOST <const> = 6000, 36
+  local sums, total, last = { [0] = 0 }, 0, nil
+  for k = 0, NODES do
+    local s = (2 * k / NODES - 1) * MOST
+    local value = density(unit * (math.exp(s) - math.exp(-s)) / 2) * functions.cosh(s)
+    value = value == value and value < math.huge and value or 0
+    total = total + (last and (last + value) / 2 or 0)
+    sums[k], last = total, value
+  end
+  return function(w)
+    local x = w / unit
+    local s = math.log(math.abs(x) + math.sqrt(x * x + 1)) * (x < 0 and -1 or 1)
+    local place = (s / MOST + 1) / 2 * NODES
+    local k = math.max(0, math.min(NODES - 1, math.floor(place)))
+    return (sums[k] + (math.max(0, math.min(1, place - k))) * (sums[k + 1] - sums[k])) / total
+  end
+end
+
+local DRAWS <const> = 1 << 13
+
+-- The dense draws of a sampler, in 3 columns; nil where it has none, or learns them.
+local function draws_of(t, component)
+  local draw, layout = parameters.draw(t, component, 3, DRAWS)
+  if not draw or layout.space ~= "dense" or draw.state or t.subject.learns(component) then
+    return nil
+  end
+  return parameters.rows(draw, parameters.drawn(draw, layout, 0, draw.total))
+end
+
+local function numbers_of(rows, j)
+  local list = {}
+  for i = 1, rows:rows() do list[i] = rows:get(i, j) end
+  return list
+end
+
+-- By column, in units of the median of |w|.
+compare.sampler = { density = function(_, t, component, density, far)
+  local rows = (far or 1) <= 40 and draws_of(t, component)
+  for j = 1, rows and 3 or 0 do
+    local list = numbers_of(rows, j)
+    local sizes = functions.sorted(functions.map(list, math.abs))
+    local unit = math.max(sizes[#sizes // 2], 1e-300)
+    local cdf = cdf_of(function(w) return density(w, j) end, unit)
+    local gap, at = statistics.distance(list, cdf)
+    t:expect(gap <= statistics.distance_limit(#list, 200), "column %d: the share of %d numbers up \z
+      to %.4g is off by %.4f from the density of its definition; %.4f is allowed", j - 1, #list, at,
+      gap, statistics.distance_limit(#list, 200))
+  end
+end, probability = function(_, t, component, probability)
+  local rows = draws_of(t, component)
+  for j = 1, rows and 3 or 0 do
+    local seen, chances, n = {}, {}, rows:rows()
+    for i = 1, n do
+      local w = rows:get(i, j)
+      seen[w] = (seen[w] or 0) + 1
+      chances[w] = probability(w, j)
+    end
+    statistics.check_frequencies(t, ("column %d: number"):format(j - 1), seen, chances, n, 200)
+  end
+end }
+
+-- ------------ stages
+
+compare.stage = { row = function(_, t, component, row)
+  local made_rows = require "scullery_checker.stage.rows"
+  for of, shape in ipairs{ { 9, 3 }, { 70, 2 }, { 5, 67 } } do
+    local X, y = made_rows.random(t, shape[1], shape[2], of)
+    local ok, fitted = pcall(made_rows.fit, t, component, X, y)
+    local through
+    ok, through = pcall(made_rows.through, ok and fitted, X * 1.5)
+    through = ok and through
+    local all, targets, new = rows_of(X), rows_of(y), rows_of(X * 1.5)
+    local define = row(all, targets)
+    for i = 1, define and through and math.min(9, #all) or 0 do
+      local wanted, slack = definition.values(define, new[i])
+      t:expect(#wanted == through:cols(), "it makes %d columns, and its definition %d",
+        through:cols(), #wanted)
+      for j, want in ipairs(wanted) do
+        definition.expect(t, through:get(i, j), want, slack[j] + 1e-11, "of %d rows of %d \z
+          columns, \z
+          column %d of row %d", #all, #all[1], j - 1, i - 1)
+      end
+    end
+  end
+end }
+
+-- ------------
+
+local MOST <const> = 4e6 -- instructions for each component and function
+
+local function run(t)
+  local text = core.plugin_info(t.kind, t.subject.name).definition
+  if not text then t:skip("it declares no definition") end
+  local parsed, message = definition.parse(text)
+  t:expect(parsed, "its definition is no Lua: %s", message)
+  local names = {}
+  for name in pairs(compare[t.kind]) do names[#names + 1] = name end
+  table.sort(names)
+  local any = false
+  each(t, function(component, far)
+    local declared = definition.of(component)
+    for _, name in ipairs(names) do
+      if declared[name] then
+        any = true
+        definition.limited(MOST, compare[t.kind][name], t, component, declared[name], far)
+      end
+    end
+  end)
+  t:expect(any, "its definition has none of the functions that are looked at: %s",
+    table.concat(names, ", "))
+end
+
+-- A list of its own for each kind that has the test, so that each lists it.
+return function()
+  return { { name = "definition", about = "results are those of the definition that it declares",
+    run = run } }
+end

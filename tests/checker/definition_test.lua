@@ -1,0 +1,80 @@
+-- Definitions that plugins declare: the functions that they may use, and that a plugin with another
+-- one fails.
+local lu = require "luaunit"
+local sc = require "scullery"
+local check = require "scullery_checker"
+local definition = require "scullery_checker.definition"
+local functions = require "scullery_checker.definition.functions"
+
+TestFunctions = {}
+
+function TestFunctions:test_special_functions()
+  lu.assertAlmostEquals(functions.lgamma(0.5), math.log(math.pi) / 2, 1e-14)
+  lu.assertAlmostEquals(functions.lgamma(11), math.log(3628800), 1e-13)
+  lu.assertAlmostEquals(functions.erfc(3.5) / 7.430983723414127e-07, 1, 1e-12)
+  lu.assertAlmostEquals(functions.tanh(0.5), 0.46211715726000975, 1e-15)
+end
+
+function TestFunctions:test_integrals()
+  local function gaussian(x) return math.exp(-x * x / 2) end
+  lu.assertAlmostEquals(functions.integral(gaussian, -math.huge, math.huge),
+    math.sqrt(2 * math.pi), 1e-12)
+  lu.assertAlmostEquals(functions.integral(function(x) return 1 / math.sqrt(x) end, 0, 4), 4, 1e-7)
+end
+
+function TestFunctions:test_small_angles_keep_their_digits()
+  lu.assertAlmostEquals(functions.angle({ 1, 0 }, { 1, 1e-9 }) / 1e-9, 1, 1e-12)
+end
+
+TestDefinition = {}
+
+local source = [[
+#include <scullery/plugin.h>
+typedef struct inverse { scl_base base; double width; } inverse;
+static const scl_option options[] = {
+    SCL_NUMBER(inverse, width, "1", "the width", SCL_POSITIVE)};
+static double scale(const void *self) { return 1 / ((const inverse *)self)->width; }
+static void finish(const void *self, const scl_pair_row *row, double *numbers) {
+  (void)self;
+  for (size_t j = 0; j < row->count; j++) numbers[j] = 1 / (1 + numbers[j]);
+}
+const scl_plugin scullery_plugin = {.name = "%s", .summary = "inverse quadratic",
+    .doc = "1/(1 + r^2), positive definite", .version = "1", .definition = "%s",
+    SCL_KERNEL(.spaces = SCL_SPACES_KERNEL, .pair = SCL_PAIR_SQUARED_DISTANCE, .finish = finish,
+               .scale = scale),
+    SCL_INSTANCE(inverse, options)};
+]]
+
+local function outcome(name, text)
+  sc.plugin.compile{ kind = "kernel", name = name, source = source:format(name, text) }
+  return check.run(name, { only = "definition", in_process = true, seed = 3 }).results[1]
+end
+
+function TestDefinition:test_right_one_passes_and_is_shown()
+  local found = outcome("inverse_right",
+    [[q(u, v) =\n  squared_distance(u, v)/width^2\nK(u, v) = 1/(1 + q(u, v))]])
+  lu.assertEquals(found.outcome, "pass", found.text)
+  lu.assertStrContains(require("scullery.help.topics").plugin("kernel", "inverse_right"),
+    "K(u, v) = 1/(1 + q(u, v))")
+end
+
+-- Right with the default width alone.
+function TestDefinition:test_other_one_fails()
+  local found = outcome("inverse_other", "K(u, v) = 1/(1 + squared_distance(u, v)/width)")
+  lu.assertEquals(found.outcome, "fail")
+  lu.assertStrContains(found.text, "by its definition")
+end
+
+function TestDefinition:test_one_that_is_no_lua_fails()
+  local found = outcome("inverse_broken", "K(u, v) = 1/(1 + ")
+  lu.assertEquals(found.outcome, "fail")
+  lu.assertStrContains(found.text, "is no Lua")
+end
+
+function TestDefinition:test_rounding_of_arguments_is_allowed_for()
+  local wanted, slack = definition.values(function(x) return 1 / (1 - x) end, 1 - 1e-6)
+  lu.assertAlmostEquals(wanted[1], 1e6, 1)
+  lu.assertTrue(slack[1] > 100)
+end
+
+os.exit(lu.LuaUnit.run())
