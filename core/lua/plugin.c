@@ -138,7 +138,8 @@ static void push_component(lua_State *L, const scl_component *component) {
                 {"version", plugin->version}, {"author", plugin->author}, {"id", plugin->id},
                 {"summary", plugin->summary}, {"doc", plugin->doc}, {"path", component->path},
                 {"origin", scl_plugin_origin_name(component->origin)},
-                {"digest", component->digest}, {"definition", plugin->definition});
+                {"digest", component->digest},
+                {"definition", SCL_HAS(plugin, definition) ? plugin->definition : NULL});
   lua_newtable(L);
   for (size_t i = 0; i < plugin->n_options; i++) {
     scl_lua_push_option(L, &component->options[i]);

@@ -9,8 +9,8 @@ local definition = {}
 local function chunk_of(text)
   local parts = {}
   for line in (text .. "\n"):gmatch("(.-)\n") do
-    local name, arguments, rest = line:match("^%s*([%a_][%w_]*)%s*(%b())%s*=([^=].*)$")
-    if name then
+    local name, arguments, rest = line:match("^%s*([%a_][%w_]*)%s*(%b())%s*=(.*)$")
+    if name and rest:sub(1, 1) ~= "=" then
       parts[#parts + 1] = ("%s%s = function%s return %s"):format(#parts > 0 and "end " or "", name,
         arguments, rest)
     else
