@@ -5,6 +5,7 @@ local phi = require "scullery_checker.nonlinearity.phi"
 local parameters = require "scullery_checker.parameters"
 local statistics = require "scullery_checker.statistics"
 local components = require "scullery.compose.component"
+local options = require "scullery.base.options"
 
 -- Draws that a law is compared with.
 local N = 1 << 14
@@ -21,7 +22,7 @@ local function many(draw, layout) return parameters.many(draw, layout, N) end
 local function but_for_bias(t, component, dim, value)
   local bias, seen = components.role(component, "bias"), t.but_for_bias or {}
   local plain = bias and components.with(component, bias, nil) or component
-  local key = dim .. " " .. plain:label(true)
+  local key = ("%d %s %s"):format(dim, plain:label(true), options.show(plain.given))
   local known = seen[key]
   seen[key], t.but_for_bias = known or value, seen
   return known

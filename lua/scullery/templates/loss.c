@@ -47,7 +47,7 @@ static scl_status facts(const void *self, scl_loss_facts *out, scl_error *error)
 const scl_plugin scullery_plugin = {
     .name = "my_plugin",
     .summary = "the logarithm of the hyperbolic cosine",
-    .definition = "l(f, y) = scale^2*(abs(f - y)/scale + log1p(exp(-2*abs(f - y)/scale)) - log(2))",
+    .definition = "l(f, y) = scale^2*(abs(f - y)/scale + log1p(expm1(-2*abs(f - y)/scale)/2))",
     .doc = "l(f, y) = scale^2 log cosh((f - y)/scale), for numbers: square near the target and\n"
            "absolute far from it, with all derivatives.",
     SCL_LOSS(.targets = SCL_TARGETS_NUMBERS, .curvature = 1, .value = value, .slope = slope,

@@ -66,4 +66,4 @@ const scl_plugin scullery_plugin = scullery::plugin(
                                               scl_ability_loss_conjugate{.conjugate = conjugate})}),
      .version = "0.1",
      .definition =
-         "l(f, y) = scale^2*(abs(f - y)/scale + log1p(exp(-2*abs(f - y)/scale)) - log(2))"});
+         "l(f, y) = scale^2*(abs(f - y)/scale + log1p(expm1(-2*abs(f - y)/scale)/2))"});
