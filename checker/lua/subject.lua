@@ -131,27 +131,6 @@ local function lists(self)
   return list
 end
 
--- Options of a sampler that take { name = numbers }, as { uniform = { 0.4, 1.3 } }: of each name
--- the first that it takes.
-local NAMED <const> = { 0.4, { 0.4, 1.3 }, { 0.1, 0.4, 0.5 } }
-
-local function named(self)
-  local list = {}
-  for _, option in ipairs(self.kind == "sampler" and self.info.options or {}) do
-    local names = option.role ~= "bias" and option.takes:match "{name = .*} with one of (%S+)" or ""
-    for name in names:gmatch "[%w_]+" do
-      for _, value in ipairs(NAMED) do
-        local given = { [option.name] = { [name] = value } }
-        if pcall(function() core.layout(components.instance(self:make(given)), 4) end) then
-          list[#list + 1] = given
-          break
-        end
-      end
-    end
-  end
-  return list
-end
-
 -- Options of a solver between two bounds whose default is one of them: the middle.
 local function middles(self)
   local list = {}
@@ -174,7 +153,7 @@ function Subject:variants()
   local list = { { component = self:make(self:options()), label = "defaults",
     given = self:options(), asked = {} } }
   local tried = choices.words(self.info)
-  local further = { numbers(self), lists(self), named(self), middles(self), self.more or {} }
+  local further = { numbers(self), lists(self), middles(self), self.more or {} }
   for _, more in ipairs(further) do
     table.move(more, 1, #more, #tried + 1, tried)
   end
@@ -211,6 +190,28 @@ function Subject:far_variants(factors)
       ok = ok and pcall(components.instance, made)
       if ok and not subject.offers(made, "scullery.bind/1") then
         list[#list + 1] = { component = made, given = given, label = text_of(given) }
+      end
+    end
+  end
+  return list
+end
+
+--- subject:named_variants(): of a sampler the same with options { name = numbers }, such as
+--- { uniform = { 0.4, 1.3 } }: of each name the first of NAMED that it takes.
+local NAMED <const> = { 0.4, { 0.4, 1.3 }, { 0.1, 0.4, 0.5 } }
+
+function Subject:named_variants()
+  local list = {}
+  for _, option in ipairs(self.info.options) do
+    local names = option.role ~= "bias" and option.takes:match "{name = .*} with one of (%S+)" or ""
+    for name in names:gmatch "[%w_]+" do
+      for _, value in ipairs(NAMED) do
+        local given = { [option.name] = { [name] = value } }
+        local ok, made = pcall(self.make, self, given)
+        if ok and pcall(function() core.layout(components.instance(made), 4) end) then
+          list[#list + 1] = { component = made, given = given, label = text_of(given) }
+          break
+        end
       end
     end
   end

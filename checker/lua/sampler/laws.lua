@@ -287,7 +287,8 @@ local function check_many(t, draw, layout, component, few)
   return true
 end
 
--- Each option that takes numbers, a thousand times smaller and larger than its default.
+-- Each option that takes numbers, a thousand times smaller and larger than its default; and with
+-- less power for dense rows, nearer to it, and in its other forms.
 local function check_far_options(t)
   local any = false
   for _, one in ipairs(t.subject:far_variants()) do
@@ -295,7 +296,9 @@ local function check_far_options(t)
     t.label, t.but_for_bias = one.label, nil
     any = ok and draw and check_many(t, draw, layout, one.component, 1 << 13) or any
   end
-  for _, one in ipairs(t.subject:far_variants{ 0.35, 4 }) do
+  local others = t.subject:far_variants{ 0.35, 4 }
+  for _, one in ipairs(t.subject:named_variants()) do others[#others + 1] = one end
+  for _, one in ipairs(others) do
     local ok, draw, layout = pcall(parameters.draw, t, one.component, 4, 64)
     local law = ok and draw and layout.space == "dense" and core.law(draw.sampler, 4, draw.state)
     t.label = one.label
