@@ -4,6 +4,7 @@
 now; the kernel is the one that Jupyter knows (`build/scullery notebook install`).
 """
 
+import json
 import os
 import re
 import shutil
@@ -80,6 +81,8 @@ class Tour(unittest.TestCase):
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--write"]:
-        nbformat.write(executed(read()), PATH, indent=0)
+        notebook = json.loads(nbformat.writes(executed(read())))
+        with open(PATH, "w", encoding="utf-8") as file:  # nbformat always indents
+            file.write(json.dumps(notebook, indent=0, sort_keys=True, ensure_ascii=False) + "\n")
     else:
         unittest.main(verbosity=2)
