@@ -8,7 +8,7 @@
 --
 -- The paper: almost as accurate as AdaBoost, two to three orders of magnitude faster for the same
 -- T, and one to three for the same error. Here: nearly as accurate on adult (0.1504 by the hinge
--- loss, AdaBoost 0.1498), but 2 to 19 times faster for the same T, and as fast to 3 times faster
+-- loss, AdaBoost 0.1498), but 1.5 to 20 times faster for the same T, and 0.8 to 4 times as fast
 -- for the same error, than an AdaBoost that sorts the columns once. More in docs/seeds.md.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
