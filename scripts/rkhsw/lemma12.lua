@@ -11,8 +11,8 @@
 -- The distance falls below every level, as the lemma says: from 0.11 to 0.0045 for g = 1, from 0.24
 -- to 0.0014 for g = 0.3. The lemma says nothing about the norm: it grows from 2 to 224, and from 3
 -- to 58. Halving the distance costs a factor 2 to 5 in the norm, the more the wider K is. At lambda
--- = 1e-10 the rounding of G shows in the norm: two builds differ by 3 %, and the solution in 128-bit
--- arithmetic has 214.1 where this one has 230.9 (g = 1, seed 1), at the same distance.
+-- = 1e-10 the rounding of G shows in the norm: two builds differ by 3 %, and the solution in
+-- 128-bit arithmetic has 214.1 where this one has 230.9 (g = 1, seed 1), at the same distance.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, out = "out" }
 local n, T, lambdas = 1000, 1000, { 1e-2, 1e-4, 1e-6, 1e-8, 1e-10 }

@@ -65,5 +65,4 @@ const scl_plugin scullery_plugin = scullery::plugin(
                               scullery::offer(SCL_ABILITY_LOSS_CONJUGATE,
                                               scl_ability_loss_conjugate{.conjugate = conjugate})}),
      .version = "0.1",
-     .definition =
-         "l(f, y) = scale^2*(abs(f - y)/scale + log1p(expm1(-2*abs(f - y)/scale)/2))"});
+     .definition = "l(f, y) = scale^2*(abs(f - y)/scale + log1p(expm1(-2*abs(f - y)/scale)/2))"});
