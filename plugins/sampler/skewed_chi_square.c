@@ -89,7 +89,6 @@ const scl_plugin scullery_plugin = {
     .name = "skewed_chi_square",
     .summary =
         "hyperbolic secant rows on log(x + c): Fourier features of the skewed chi-square kernel",
-    .definition = "density(w) = 1/cosh(pi*w)",
     .doc = "z = <w, log(x + c)>, w_j independent with density sech(pi w), for x_j > -c.\n"
            "With nonlinearity.fourier the features estimate\n"
            "  prod_j 2 sqrt(x_j + c) sqrt(y_j + c)/(x_j + y_j + 2 c),\n"

@@ -22,6 +22,13 @@ function TestFunctions:test_integrals()
   lu.assertAlmostEquals(functions.integral(function(x) return 1 / math.sqrt(x) end, 0, 4), 4, 1e-7)
 end
 
+function TestFunctions:test_integral_of_a_narrow_function()
+  for _, width in ipairs{ 0.3, 0.1 } do
+    local function peak(x) return math.exp(-((x - 1.7) / width) ^ 2) end
+    lu.assertAlmostEquals(functions.integral(peak, -8, 9) / width, math.sqrt(math.pi), 1e-8)
+  end
+end
+
 function TestFunctions:test_small_angles_keep_their_digits()
   lu.assertAlmostEquals(functions.angle({ 1, 0 }, { 1, 1e-9 }) / 1e-9, 1, 1e-12)
 end
@@ -68,7 +75,24 @@ end
 function TestDefinition:test_one_that_is_no_lua_fails()
   local found = outcome("inverse_broken", "K(u, v) = 1/(1 + ")
   lu.assertEquals(found.outcome, "fail")
-  lu.assertStrContains(found.text, "is no Lua")
+  lu.assertStrContains(found.text, "cannot be read")
+end
+
+-- Each is told, and none passes.
+function TestDefinition:test_mistakes_are_told()
+  for k, case in ipairs{
+    { "K = 3", "no line of the form name(arguments) = expression" },
+    { "K(u, v) = nil", "gives no finite number anywhere" },
+    { "K(u, v) = angel(u, v)", "angel" },
+    { "K(u, v) = u == v", "boolean in place of a number" },
+    { "K(u, v) = u", "numbers in place of one" },
+    { "K(u, v) = \\\"1\\\"", "string in place of a number" },
+    { "K(u, v) = K(u, v)", "instructions of Lua" },
+  } do
+    local found = outcome("inverse_mistake_" .. k, case[1])
+    lu.assertEquals(found.outcome, "fail", case[1])
+    lu.assertStrContains(found.text, case[2])
+  end
 end
 
 function TestDefinition:test_rounding_of_arguments_is_allowed_for()

@@ -22,6 +22,9 @@ end
 
 --- definition.parse(text): a function that defines its functions in a table; nil and a message.
 function definition.parse(text)
+  if not text:match("^%s*[%a_][%w_]*%s*%b()%s*=[^=]") then
+    return nil, "it begins with no line of the form name(arguments) = expression"
+  end
   local chunk, message = load(chunk_of(text), "=definition", "t", {})
   if not chunk then return nil, (message:gsub("^%S+%s", "")) end
   return function(environment)
@@ -72,19 +75,26 @@ end
 
 -- Instructions of Lua, by which work is limited: alike on every machine.
 local EACH <const> = 1000
+local ENDLESS <const> = 25 -- times `most`
 
 --- definition.limited(most, f, ...): f(left, ...), left(): whether fewer instructions than `most`
---- have been spent in it.
+--- have been spent in it. What takes far more, as a function that calls itself without end, is an
+--- error.
 function definition.limited(most, f, ...)
   local spent = 0
   local hook, mask, count = debug.gethook()
-  debug.sethook(function() spent = spent + EACH end, "", EACH)
+  debug.sethook(function()
+    spent = spent + EACH
+    if spent > ENDLESS * most then
+      error(("its definition takes more than %.0f instructions of Lua"):format(spent), 0)
+    end
+  end, "", EACH)
   local ok, raised = pcall(f, function() return spent < most end, ...)
   debug.sethook(hook, mask, count)
   if not ok then error(raised, 0) end
 end
 
-local SHARE <const> = 1e-8 -- by which results may be off
+local SHARE <const> = 1e-6 -- by which results may be off: rounding in deep recursions
 local STEP <const> = 1e-10 -- by which arguments are changed, to see how much rounding may count
 
 -- Arguments, numbers and lists of them, times a factor.
@@ -107,7 +117,12 @@ function definition.values(f, ...)
   local first, slack = f(...), {}
   if not first then return {}, {} end
   local wanted = as_list(first)
-  for i = 1, #wanted do slack[i] = SHARE * math.abs(wanted[i]) end
+  for i = 1, #wanted do
+    if type(wanted[i]) ~= "number" then
+      error("its definition gives " .. type(wanted[i]) .. " in place of a number", 0)
+    end
+    slack[i] = SHARE * math.abs(wanted[i])
+  end
   for k = 1, n do
     local other = table.move(arguments, 1, n, 1, {})
     other[k] = times(other[k], 1 + STEP)
@@ -119,10 +134,22 @@ function definition.values(f, ...)
   return wanted, slack
 end
 
+--- definition.number(f, ...): the one number that f gives, and its slack; nil where it says
+--- nothing.
+function definition.number(f, ...)
+  local wanted, slack = definition.values(f, ...)
+  if #wanted > 1 then
+    error(("its definition gives %d numbers in place of one"):format(#wanted), 0)
+  end
+  return wanted[1], slack[1] or 0
+end
+
 --- definition.expect(t, got, wanted, slack, format, ...): fails where a number differs from the
---- definition by more than `slack`. What overflows in the definition says nothing.
+--- definition by more than `slack`. What overflows in the definition says nothing; t.compared
+--- counts the numbers that say something.
 function definition.expect(t, got, wanted, slack, format, ...)
   if not wanted or not is_finite(wanted) then return end
+  t.compared = (t.compared or 0) + 1
   if math.abs(got - wanted) <= slack then return end
   t:fail("%s is %.12g, and %.12g by its definition", format:format(...), got, wanted)
 end

@@ -52,16 +52,10 @@ function special.lgamma(x)
     + (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
 end
 
---- integral(f, low, high): of a function that is smooth inside, by tanh-sinh; the ends may be
---- infinite.
-function special.integral(f, low, high)
-  if high == math.huge and low == -math.huge then
-    return special.integral(f, low, 0) + special.integral(f, 0, high)
-  elseif low == -math.huge then
-    return special.integral(function(x) return f(-x) end, -high, math.huge)
-  end
-  local total, step = 0, 1 / 32
-  for k = -160, 160 do
+-- The sum of tanh-sinh with this step, of an interval whose lower end is finite.
+local function tanh_sinh(f, low, high, step)
+  local total, n = 0, 5 // step
+  for k = -n, n do
     local s = k * step
     local q = math.pi / 2 * ((math.exp(s) - math.exp(-s)) / 2)
     local x, weight
@@ -79,6 +73,25 @@ function special.integral(f, low, high)
     if value == value then total = total + value end
   end
   return total * step
+end
+
+--- integral(f, low, high): of a function that is smooth inside, by tanh-sinh, with half the step
+--- until two agree to 1e-9, NaN where none do; the ends may be infinite.
+function special.integral(f, low, high)
+  if high == math.huge and low == -math.huge then
+    return special.integral(f, low, 0) + special.integral(f, 0, high)
+  elseif low == -math.huge then
+    return special.integral(function(x) return f(-x) end, -high, math.huge)
+  end
+  local step = 1 / 16
+  local last = tanh_sinh(f, low, high, step)
+  while step > 1 / 512 do
+    step = step / 2
+    local total = tanh_sinh(f, low, high, step)
+    if math.abs(total - last) <= 1e-9 * math.abs(total) then return total end
+    last = total
+  end
+  return 0 / 0
 end
 
 return special
