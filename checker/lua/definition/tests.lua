@@ -252,12 +252,12 @@ end
 -- The least distance of the numbers from the density, and where: with nodes that are close to each
 -- other at 0, where densities may have no bound, and at the median, for narrow ones far from 0.
 local function distance_of(list, density)
-  local gap, at = math.huge, nil
+  local gap, at
   for _, centre in ipairs{ 0, functions.sorted(list)[#list // 2] } do
     local sizes = functions.sorted(functions.map(list, function(w) return math.abs(w - centre) end))
     local cdf = cdf_of(density, centre, math.max(sizes[#sizes // 2], 1e-300))
     local here, place = statistics.distance(list, cdf)
-    if not (here >= gap) then gap, at = here, place end -- also in place of NaN
+    if not at or here < gap or gap ~= gap then gap, at = here, place end
   end
   return gap, at
 end
