@@ -121,8 +121,13 @@ static void start_workers(void) {
   }
 }
 
+/* Whether a parallel-for of `count` tasks runs on its caller alone. */
+static bool runs_here(size_t count) {
+  return inside || thread_serial || count <= 1 || atomic_load(&serial_count) > 0;
+}
+
 void scl_pool_run(size_t count, void (*task)(void *context, size_t index), void *context) {
-  if (inside || thread_serial || count <= 1 || atomic_load(&serial_count) > 0) {
+  if (runs_here(count)) {
     for (size_t i = 0; i < count; i++)
       task(context, i);
     return;
@@ -202,7 +207,18 @@ static void try_one(void *context, size_t index) {
   if (status != SCL_STATUS_OK) note_failure(t, index, status, &error);
 }
 
+/* The jobs one after another, up to the first that fails. */
+static scl_status try_here(size_t count, scl_job job, void *context, scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t i = 0; i < count && status == SCL_STATUS_OK; i++)
+    status = scl_interrupted() ? scl_fail(error, SCL_STATUS_CANCELLED, "interrupted!")
+                               : job(context, i, error);
+  if (status == SCL_STATUS_CANCELLED) scl_interrupt_clear();
+  return status;
+}
+
 scl_status scl_pool_try(size_t count, scl_job job, void *context, scl_error *error) {
+  if (error != NULL && runs_here(count)) return try_here(count, job, context, error);
   trial t = {.job = job,
              .context = context,
              .count = count,

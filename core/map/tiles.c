@@ -12,8 +12,11 @@
  * projection to scale. With shared rows a task projects POOL_ROWS rows on all of them and goes
  * through all parameters; where rows are turned, through TURNED_TILES tiles. */
 enum { TILE_ROWS = 256, TILE_PARAMETERS = 512, POOL_ROWS = 64, TURNED_TILES = 16 };
+/* Parameters of a tile of one row, where one thread makes all of them. */
+enum { ROW_PARAMETERS = 2048 };
 /* A part of the last-level cache for the weights of a tile that sparse rows read. */
 enum { CACHED_BYTES = 8 << 20 };
+enum { SMALL_SCRATCH = 1 << 14 };
 
 /* One call of scl_tiles_run. Tasks form a grid: rows in runs of `tall`, parameters in `across` runs
  * of `span`; a task goes through its parameters in tiles of `width`. */
@@ -260,7 +263,8 @@ static scl_status open_sparse(tiling *job, scl_error *error) {
 static void shape_tasks(tiling *job) {
   const scl_map *map = job->map;
   const size_t count = job->request->count;
-  size_t most = scl_max(TILE_PARAMETERS / map->fan_in, 1);
+  const bool alone = job->request->rows == 1 && scl_pool_threads() == 1;
+  size_t most = scl_max((alone ? ROW_PARAMETERS : TILE_PARAMETERS) / map->fan_in, 1);
   /* Parameters of a strip of packed rows (algebra/row_products.h): tiles have whole strips. */
   const size_t strip = scl_loops_get()->strip_bytes / scl_dtype_size(map->dtype);
   const bool sparse = job->request->csr.starts != NULL && !job->filled,
@@ -301,13 +305,16 @@ scl_status scl_tiles_run(const scl_map *map, const scl_map_request *request, scl
   if (request->rows == 0 || request->count == 0) return SCL_STATUS_OK;
   shape_tasks(&job);
   job.scratch_each = lay_out_scratch(&job, NULL, &largest);
-  job.scratch = scl_allocate_array(threads, job.scratch_each);
+  _Alignas(
+      64) char small[SMALL_SCRATCH]; /* of one row, where allocation would take much of the time */
+  const bool is_small = threads == 1 && job.scratch_each <= sizeof small;
+  job.scratch = is_small ? small : scl_allocate_array(threads, job.scratch_each);
   if (job.scratch == NULL)
     return scl_fail_memory(error, threads * job.scratch_each, "a tile of features per thread");
   scl_status status = sparse && !job.filled ? open_sparse(&job, error) : SCL_STATUS_OK;
   if (status == SCL_STATUS_OK)
     status = scl_pool_try(job.down * job.across, tiles_task, &job, error);
-  scl_release(job.scratch);
+  if (!is_small) scl_release(job.scratch);
   scl_csr_release(&job.squares);
   return status;
 }

@@ -1,5 +1,6 @@
 /* Predictions for rows in a program's buffers: the functions of scullery/scullery.h that
  * predict. */
+#include "base/pool.h"
 #include "model/predictor.h"
 #include "model/stay.h"
 #include <string.h>
@@ -77,6 +78,14 @@ static const scl_source_class sparse_class = {.read_sparse = read_sparse};
 
 /* ------------ results */
 
+/* Write predictions to a checked buffer, and release them. They go to a matrix first, so that `to`
+ * is not written after a failure, and may be of another dtype. */
+static void write_results(scl_matrix *made, const scl_buffer *to) {
+  scl_matrix target = view_of(to, 0, to->count);
+  scl_matrix_assign(made, &target);
+  scl_matrix_release(made);
+}
+
 /* *out = the predictions for the rows of a source. title: of the function, for sentences. The caller
  * releases it. */
 static scl_status predict_source(const scl_predictor *p, scl_source *source, const char *title,
@@ -105,6 +114,40 @@ static scl_status predict_buffer(const scl_predictor *p, const scl_buffer *rows,
   return predict_source(p, &source.base, rows->title, what, out, error);
 }
 
+/* Write the predictions for one row to a checked buffer. False: it is not written, and the walk over
+ * rows makes them, or says why there are none. */
+static bool predict_one(const scl_predictor *p, const scl_buffer *row, scl_prediction what,
+                        const scl_buffer *to, scl_error *error) {
+  enum { FEW = 16 };
+  double few[FEW];
+  const size_t c = p->parts.targets;
+  scl_matrix scores = {.data = few,
+                       .rows = 1,
+                       .cols = c,
+                       .row_stride = (ptrdiff_t)c,
+                       .col_stride = 1,
+                       .dtype = SCL_DTYPE_FLOAT64},
+             made;
+  if (c > FEW || scl_pool_threads() > 1 ||
+      !scl_one_row_scores(p->one, row->dtype, row->data, few) ||
+      scl_predict_from(&p->fitted, &scores, what, &made, error) != SCL_STATUS_OK)
+    return false;
+  write_results(&made, to);
+  return true;
+}
+
+/* The same for any number of rows, between scl_stay_begin and scl_stay_end; *done: it was one, and is
+ * written. */
+static scl_status try_one(const scl_predictor *p, const scl_buffer *rows, scl_prediction what,
+                          const scl_buffer *to, bool *done, scl_error *error) {
+  scl_stay stay;
+  *done = false;
+  if (rows->count != 1 || p->one == NULL) return SCL_STATUS_OK;
+  SCL_TRY(scl_stay_begin(&stay, error));
+  *done = predict_one(p, rows, what, to, error);
+  return scl_stay_end(&stay, SCL_STATUS_OK, error);
+}
+
 /* ------------ calls */
 
 static scl_status check_predictor(const scl_predictor *p, const char *title, scl_error *error) {
@@ -112,22 +155,17 @@ static scl_status check_predictor(const scl_predictor *p, const char *title, scl
   return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: takes a predictor, and got NULL", title);
 }
 
-/* Write predictions to a checked buffer, and release them. They go to a matrix first, so that `to`
- * is not written after a failure, and may be of another dtype. */
-static void write_results(scl_matrix *made, const scl_buffer *to) {
-  scl_matrix target = view_of(to, 0, to->count);
-  scl_matrix_assign(made, &target);
-  scl_matrix_release(made);
-}
-
 /* Check both buffers, predict, and write the results. */
 static scl_status predict_to(const scl_predictor *p, scl_buffer *rows, scl_buffer *to,
                              scl_prediction what, scl_error *error) {
   scl_matrix made;
+  bool done;
   rows->cols = p->parts.dim;
   SCL_TRY(scl_buffer_check("rows", rows, error));
   SCL_TRY(scl_buffer_check("results", to, error));
   if (rows->count == 0) return SCL_STATUS_OK;
+  SCL_TRY(try_one(p, rows, what, to, &done, error));
+  if (done) return SCL_STATUS_OK;
   SCL_TRY(predict_buffer(p, rows, what, &made, error));
   write_results(&made, to);
   return SCL_STATUS_OK;
@@ -177,8 +215,11 @@ scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const
                                   size_t count, size_t stride, int32_t *classes, scl_error *error) {
   static const char title[] = "scl_predictor_classify";
   SCL_TRY(check_predictor(p, title, error));
-  scl_buffer from = {title, rows, dtype, count, p->parts.dim, stride};
+  double place;
+  scl_buffer from = {title, rows, dtype, count, p->parts.dim, stride},
+             to = {title, &place, SCL_DTYPE_FLOAT64, 1, 1, 1};
   scl_matrix made;
+  bool done;
   if (!p->parts.classification)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s: the model %s, without classes", title,
                     p->parts.multilabel ? "has multi-label targets" : "is a regression");
@@ -186,6 +227,9 @@ scl_status scl_predictor_classify(const scl_predictor *p, scl_dtype dtype, const
   if (count == 0) return SCL_STATUS_OK;
   if (classes == NULL)
     return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: the buffer of classes is NULL", title);
+  SCL_TRY(try_one(p, &from, SCL_PREDICT_LABELS, &to, &done, error));
+  if (done) classes[0] = (int32_t)place;
+  if (done) return SCL_STATUS_OK;
   SCL_TRY(predict_buffer(p, &from, SCL_PREDICT_LABELS, &made, error));
   for (size_t i = 0; i < count; i++)
     classes[i] = (int32_t)scl_matrix_get(&made, i, 0);

@@ -15,6 +15,7 @@ const char *scl_version(void) { return SCULLERY_VERSION; }
 
 void scl_predictor_close(scl_predictor *p) {
   if (p == NULL) return;
+  scl_one_row_destroy(p->one);
   scl_restored_release(&p->parts);
   scl_sure_release(&p->sure);
   scl_schema_destroy(p->schema);
@@ -44,7 +45,7 @@ static scl_status prepare_fitted(scl_predictor *p, scl_error *error) {
                            .form = r->form,
                            .by_loss = r->by_loss ? r->solver : NULL,
                            .means = r->means ? r->solver : NULL};
-  return SCL_STATUS_OK;
+  return scl_one_row_create(&p->fitted, r->dim, &p->one, error);
 }
 
 /* Restore the parts of a predictor, which has to be zeros before. The caller closes it after a

@@ -2,18 +2,20 @@
 #ifndef SCULLERY_MODEL_PREDICTOR_H
 #define SCULLERY_MODEL_PREDICTOR_H
 
+#include "model/one_row.h"
 #include "model/predict.h"
 #include "model/restore.h"
 #include "model/sure.h"
 #include <scullery/scullery.h>
 
-/* Constant once it is loaded: calls of many threads share it. */
+/* Constant once it is loaded, but for the spare room of `one`: calls of many threads share it. */
 struct scl_predictor {
   scl_restored parts;
   scl_sure sure;      /* of a regression */
   scl_schema *schema; /* of the table that the columns come from, NULL: not known */
   double *places;     /* of the classes: 0, 1, ... */
   scl_fitted fitted;  /* points into `parts` and `places` */
+  scl_one_row *one;   /* for calls with one row, which points into `fitted`; or NULL */
 };
 
 /* Rows or results of a caller: count x cols numbers, `stride` numbers apart. */

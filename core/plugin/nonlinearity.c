@@ -164,7 +164,9 @@ scl_status scl_nonlinearity_apply(const scl_instance *phi, const scl_const_block
   const scl_nonlinearity *table = table_of(phi);
   scl_shape shape;
   SCL_TRY(scl_domain_check_block(phi, z, error));
-  if (table->apply == NULL) return apply_block(phi, z, NULL, out, error);
+  /* All take float64 (check_shape), and loops both types. */
+  if (table->apply == NULL || z->dtype == SCL_DTYPE_FLOAT64)
+    return apply_block(phi, z, NULL, out, error);
   SCL_TRY(scl_nonlinearity_shape(phi, &shape, error));
   if (scl_takes(shape.dtypes, z->dtype)) return apply_block(phi, z, NULL, out, error);
   return call_widened(apply_block, phi, z, NULL, out, error);

@@ -13,6 +13,16 @@
 
 /* ------------ predictions */
 
+/* Each row by a call of its own. */
+static scl_status predict_apart(const scl_predictor *p, const table *rows, size_t cols,
+                                predicting predict, double *out, scl_error *error) {
+  scl_status status = SCL_STATUS_OK;
+  for (size_t i = 0; i < rows->rows && status == SCL_STATUS_OK; i++)
+    status = predict(p, SCL_DTYPE_FLOAT64, rows->numbers + i * rows->cols, 1, 0, out + i * cols, 0,
+                     error);
+  return status;
+}
+
 static void compare(const scl_predictor *p, const char *name, const char *ending,
                     predicting predict) {
   const table rows = read_table(name, ".rows"), wanted = read_table(name, ending);
@@ -23,6 +33,10 @@ static void compare(const scl_predictor *p, const char *name, const char *ending
       predict(p, SCL_DTYPE_FLOAT64, rows.numbers, rows.rows, 0, out, 0, &error);
   expect(status == SCL_STATUS_OK, name, error.message);
   expect(memcmp(out, wanted.numbers, numbers * sizeof *out) == 0, name, ending);
+  memset(out, 0, numbers * sizeof *out);
+  expect(predict_apart(p, &rows, wanted.cols, predict, out, &error) == SCL_STATUS_OK, name,
+         error.message);
+  expect(memcmp(out, wanted.numbers, numbers * sizeof *out) == 0, name, "a row alone is another");
   free(out);
   free(rows.numbers);
   free(wanted.numbers);
@@ -199,8 +213,11 @@ static void *predict_often(void *context) {
   const size_t numbers = w->wanted.rows * w->wanted.cols;
   double *out = malloc(numbers * sizeof *out);
   for (int round = 0; round < 20; round++) {
-    const scl_status status = scl_predictor_scores(w->p, SCL_DTYPE_FLOAT64, w->rows.numbers,
-                                                   w->rows.rows, 0, out, 0, NULL);
+    const scl_status status =
+        round % 2 == 0
+            ? scl_predictor_scores(w->p, SCL_DTYPE_FLOAT64, w->rows.numbers, w->rows.rows, 0, out,
+                                   0, NULL)
+            : predict_apart(w->p, &w->rows, w->wanted.cols, scl_predictor_scores, out, NULL);
     if (status != SCL_STATUS_OK || memcmp(out, w->wanted.numbers, numbers * sizeof *out) != 0)
       atomic_fetch_add(w->wrong, 1);
   }
