@@ -68,6 +68,80 @@ void scl_bits_copy(const scl_bits *from, size_t start, size_t count, const scl_b
   if (count > 0) scl_pool_run(scl_bits_groups(from->columns), copy_group, &job);
 }
 
+/* ------------ selecting */
+
+/* The bits of a word that a mask selects move to its lower end in STEPS steps: in step k those of
+ * move[k] by 2^k places (Warren, Hacker's Delight, 7-4). */
+enum { STEPS = 6 };
+
+typedef struct selected_word {
+  uint64_t mask, move[STEPS];
+  unsigned rows;
+} selected_word;
+
+typedef struct selecting {
+  const scl_bits *from, *to;
+  selected_word *words;
+  size_t count;
+} selecting;
+
+static void find_moves(uint64_t mask, uint64_t move[STEPS]) {
+  uint64_t zeros = ~mask << 1; /* places below a bit, of which steps count those that are 0 */
+  for (unsigned k = 0; k < STEPS; k++) {
+    uint64_t odd = zeros;
+    for (unsigned by = 1; by < SCL_BITS_ROWS; by *= 2)
+      odd ^= odd << by;
+    move[k] = odd & mask;
+    mask = (mask ^ move[k]) | move[k] >> (1u << k);
+    zeros &= ~odd;
+  }
+}
+
+/* Task: the rows of one group of eight columns. */
+static void select_group(void *context, size_t group) {
+  const selecting *s = context;
+  const uint64_t *from = scl_bits_at(s->from, group * EIGHT, 0);
+  uint64_t *to = scl_bits_at(s->to, group * EIGHT, 0), open[EIGHT] = {0};
+  unsigned at = 0; /* rows in `open` */
+  for (const selected_word *word = s->words; word < s->words + s->count; word++, from += EIGHT) {
+    const unsigned both = at + word->rows;
+    uint64_t x[EIGHT];
+    if (word->rows == 0) continue;
+    for (size_t j = 0; j < EIGHT; j++)
+      x[j] = from[j] & word->mask;
+    for (unsigned k = 0; k < STEPS; k++)
+      for (size_t j = 0; j < EIGHT; j++) {
+        const uint64_t moved = x[j] & word->move[k];
+        x[j] = (x[j] ^ moved) | moved >> (1u << k);
+      }
+    for (size_t j = 0; j < EIGHT; j++)
+      open[j] |= x[j] << at;
+    at = both % SCL_BITS_ROWS;
+    if (both < SCL_BITS_ROWS) continue;
+    memcpy(to, open, sizeof open);
+    to += EIGHT;
+    for (size_t j = 0; j < EIGHT; j++)
+      open[j] = at == 0 ? 0 : x[j] >> (word->rows - at);
+  }
+  if (at > 0) memcpy(to, open, sizeof open);
+}
+
+scl_status scl_bits_select(const scl_bits *from, const uint64_t *mask, size_t words,
+                           const scl_bits *to, size_t *rows, scl_error *error) {
+  selecting job = {from, to, scl_allocate_array(words + 1, sizeof *job.words), words};
+  if (job.words == NULL) return scl_fail_memory(error, words * sizeof *job.words, "rows of bits");
+  *rows = 0;
+  for (size_t w = 0; w < words; w++) {
+    job.words[w].mask = mask[w];
+    job.words[w].rows = (unsigned)__builtin_popcountll(mask[w]);
+    find_moves(mask[w], job.words[w].move);
+    *rows += job.words[w].rows;
+  }
+  scl_pool_run(scl_bits_groups(from->columns), select_group, &job);
+  scl_release(job.words);
+  return SCL_STATUS_OK;
+}
+
 /* ------------ B'B
  *
  * A task is a tile of the matrix, done in pieces of PIECE x PIECE counts that stay in cache while

@@ -44,6 +44,11 @@ void scl_bits_release(scl_bits *bits);
  * is set to 0. */
 void scl_bits_copy(const scl_bits *from, size_t start, size_t count, const scl_bits *to, size_t at);
 
+/* `to` = the rows of `from` whose bits in `mask` (so many words) are 1, in their order; *rows: their
+ * number. The rest of the last word is set to 0. */
+scl_status scl_bits_select(const scl_bits *from, const uint64_t *mask, size_t words,
+                           const scl_bits *to, size_t *rows, scl_error *error);
+
 /* Words first .. first+count-1 of `bits`, count < 2^26, with a common factor. */
 typedef struct scl_bits_part {
   const scl_bits *bits;

@@ -5,6 +5,7 @@
 #include "algebra/symmetric_internal.h"
 #include "base/loops.h"
 #include "base/pool.h"
+#include <math.h>
 #include <string.h>
 
 __extension__ typedef __int128 wide_whole;
@@ -101,6 +102,33 @@ static void add_chunk(void *context, size_t index) {
 void scl_whole_totals_add(scl_whole_totals *into, const scl_whole_totals *from, bool subtract) {
   adding job = {into, from, into->low->tile * into->low->tile, subtract};
   scl_pool_run(scl_tiles_here(into->low), add_chunk, &job);
+}
+
+typedef struct adding_counts {
+  const scl_whole_totals *into;
+  const scl_symmetric *counts;
+  int64_t number;
+  unsigned shift;
+} adding_counts;
+
+/* A task of the pool: one tile. */
+static void add_tile_of_counts(void *context, size_t index) {
+  const adding_counts *job = context;
+  const size_t chunk = job->counts->tile * job->counts->tile, first = index * chunk;
+  int64_t *low = numbers_of(job->into->low), *high = numbers_of(job->into->high);
+  for (size_t i = first; i < first + chunk; i++) {
+    const wide_whole more = (wide_whole)(int64_t)job->counts->data[i] * job->number;
+    const wide_bits sum = (wide_bits)join_halves(high[i], low[i]) + ((wide_bits)more << job->shift);
+    low[i] = (int64_t)(uint64_t)sum;
+    high[i] = (int64_t)(uint64_t)(sum >> 64);
+  }
+  memset(job->counts->data + first, 0, chunk * sizeof *job->counts->data);
+}
+
+void scl_whole_totals_add_counts(scl_whole_totals *into, scl_symmetric *counts, int64_t number,
+                                 unsigned shift) {
+  adding_counts job = {into, counts, number, shift};
+  scl_pool_run(scl_tiles_here(counts), add_tile_of_counts, &job);
 }
 
 void scl_whole_totals_of_counts(scl_symmetric *counts) {
@@ -220,18 +248,33 @@ static wide_whole sum_at(const scl_whole_scaling *s, size_t at) {
  * to a double and divided. */
 static double centred_whole(const scl_whole_scaling *s, wide_whole sum, size_t i, size_t j) {
   const wide_whole gap =
-      sum * (int64_t)s->total - (wide_whole)(int64_t)s->sums[i] * (int64_t)s->sums[j];
+      (sum >> s->shift) * (int64_t)s->total - (wide_whole)(int64_t)s->sums[i] * (int64_t)s->sums[j];
   if (gap >= INT64_MIN && gap <= INT64_MAX) return (double)(int64_t)gap / s->total;
   return (double)gap / s->total;
 }
 
-/* Whether total and sums are whole numbers for which centred_whole is exact. */
-static bool are_whole(const scl_whole_scaling *s, size_t n) {
-  static const double MOST = 0x1p53;
-  if (s->shift > 0 || s->total != (double)(int64_t)s->total || s->total >= 0x1p40) return false;
-  for (size_t i = 0; i < n; i++)
-    if (!(s->sums[i] < MOST && s->sums[i] > -MOST)) return false;
+/* Whether the entries of S are whole numbers; usually the first entry of others is none. */
+static bool is_whole(const scl_whole_scaling *s, const scl_symmetric *a) {
+  const wide_bits rest = ((wide_bits)1 << s->shift) - 1;
+  for (size_t i = 0; s->shift > 0 && i < a->n; i++)
+    for (size_t j = 0; j <= i / a->tile; j++) {
+      const size_t at = (size_t)(row_of(a, i, j) - numbers_of(a));
+      for (size_t k = 0; k < run_of(a, i, j); k++)
+        if (((wide_bits)sum_at(s, at + k) & rest) != 0) return false;
+    }
   return true;
+}
+
+/* Whether total, sums and S are whole numbers for which centred_whole is exact. */
+static bool are_whole(const scl_whole_scaling *s, const scl_symmetric *a) {
+  static const double MOST = 0x1p53;
+  if (!s->exact || s->total != floor(s->total) || s->total_rest != 0 || s->total >= 0x1p40)
+    return false;
+  for (size_t i = 0; i < a->n; i++)
+    if (!(fabs(s->sums[i]) < MOST) || s->sums[i] != floor(s->sums[i]) ||
+        (s->rests != NULL && s->rests[i] != 0))
+      return false;
+  return is_whole(s, a);
 }
 
 typedef struct scaling_job {
@@ -341,7 +384,7 @@ static scl_status find_means(scaling_job *job, scl_error *error) {
 
 scl_status scl_whole_totals_scale(const scl_whole_scaling *scaling, scl_symmetric *out,
                                   scl_error *error) {
-  scaling_job job = {scaling, out, are_whole(scaling, out->n), NULL, NULL};
+  scaling_job job = {scaling, out, are_whole(scaling, out), NULL, NULL};
   if (scaling->centred && !job.whole) SCL_TRY(find_means(&job, error));
   scl_pool_run(scl_tile_count(out), scale_tile, &job);
   scl_release(job.mean);

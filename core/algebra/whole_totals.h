@@ -16,6 +16,10 @@ void scl_whole_totals_destroy(scl_whole_totals *totals);
 scl_status scl_whole_totals_widen(scl_whole_totals *totals, unsigned shift, scl_error *error);
 /* into += from, or -=. Both have 64 bits, or both have 128. */
 void scl_whole_totals_add(scl_whole_totals *into, const scl_whole_totals *from, bool subtract);
+/* into += number 2^shift counts, for `counts` of whole numbers in float64, which become 0. `into` has
+ * 128 bits. */
+void scl_whole_totals_add_counts(scl_whole_totals *into, scl_symmetric *counts, int64_t number,
+                                 unsigned shift);
 /* The entries of `counts`, whole numbers in float64, become 64-bit totals, in place. */
 void scl_whole_totals_of_counts(scl_symmetric *counts);
 /* Whether all numbers are equal, also if one has 64 and the other 128 bits. */
@@ -41,14 +45,15 @@ void scl_whole_totals_memory(const scl_whole_totals *totals, int64_t **low, int6
  *   centred:  u_i u_j (S_ij - s_i s_j / total)
  *   else:     u_i u_j S_ij + u_i b_j s_i + b_i u_j s_j + b_i b_j total
  *
- * Differences are exact where the totals and the sums are whole numbers (shift 0), else of about
- * 106 bits, and rounded once. */
+ * Differences are exact where the totals and the sums are whole numbers, else of about 106 bits, and
+ * rounded once. */
 typedef struct scl_whole_scaling {
   const scl_whole_totals *parts;
   const size_t *chosen; /* indices of the parts that are summed */
   size_t count;         /* how many */
   unsigned shift;
   bool centred;
+  bool exact; /* the sums are not rounded: where they are whole numbers, the shift has no effect */
   const double *unit, *base; /* n each; base NULL: zeros */
   const double *sums;        /* n: s, rounded */
   const double *rests;       /* n: s less `sums`; NULL: zeros */

@@ -184,8 +184,9 @@ scl_status scl_training_exact_sums(scl_training *training, bool constant,
                                    struct scl_whole_sums **out, scl_error *error) {
   if (scl_flow_has_bits(&training->flow) && !scl_flow_is_exact(&training->flow))
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,
-                    "sums of features of two values are exact for row weights that are whole "
-                    "numbers: other weights take a phi of more values");
+                    "sums of features of two values take row weights of 0 and from %g on, which "
+                    "come to at most %g: multiply the weights by a number",
+                    SCL_LEAST_COUNTED, SCL_MOST_WEIGHT);
   SCL_TRY(scl_training_sum(training, constant, error));
   if (training->given || !training->sums->exact)
     return scl_fail(error, SCL_STATUS_UNSUPPORTED,

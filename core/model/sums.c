@@ -376,8 +376,9 @@ static scl_status get_facts(const scl_saved *saved, size_t features, size_t targ
   SCL_TRY(get(saved, "sums.facts", SCL_DTYPE_INT64, 1, 3, &facts, error));
   const int64_t *numbers = facts->data;
   const bool floats = scl_saved_array(saved, "sums.unit") != NULL;
-  if ((floats ? numbers[0] != SCL_BLOCK_SHIFT
-              : numbers[0] != 0 && numbers[0] != SCL_WEIGHT_SHIFT) ||
+  if ((floats
+           ? numbers[0] != SCL_BLOCK_SHIFT
+           : numbers[0] != 0 && numbers[0] != SCL_WEIGHT_SHIFT && numbers[0] != SCL_COUNT_SHIFT) ||
       numbers[1] < 0 || numbers[1] > 1 || numbers[2] < 1 || numbers[2] > MOST_FOLDS)
     return scl_fail(error, SCL_STATUS_BAD_DATA, "its array 'sums.facts' is not of sums");
   const size_t groups = (size_t)numbers[2];

@@ -49,6 +49,16 @@ scl_whole scl_flow_whole(const scl_flow *flow) {
 bool scl_flow_is_exact(const scl_flow *flow) {
   if (scl_flow_whole(flow) != SCL_WHOLE_NONE) return true;
   if (!scl_flow_has_bits(flow)) return false;
+  double sum = 0;
+  for (size_t i = 0; flow->weights != NULL && i < flow->source->rows; i++) {
+    const double weight = flow->weights[i];
+    sum += weight;
+    if ((weight > 0 && weight < SCL_LEAST_COUNTED) || sum > SCL_MOST_WEIGHT) return false;
+  }
+  return true;
+}
+
+bool scl_flow_whole_weights(const scl_flow *flow) {
   for (size_t i = 0; flow->weights != NULL && i < flow->source->rows; i++)
     if (flow->weights[i] != floor(flow->weights[i])) return false;
   return true;

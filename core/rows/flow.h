@@ -106,8 +106,13 @@ bool scl_flow_has_bits(const scl_flow *flow);
 /* The type of the flow's features as whole numbers; SCL_WHOLE_NONE: they are not. */
 scl_whole scl_flow_whole(const scl_flow *flow);
 /* Whether normal equations of the flow are exact (whole_sums.h): for features that are whole
- * numbers, and for bits if all row weights are whole numbers. */
+ * numbers, and for bits unless a row weight above 0 is below SCL_LEAST_COUNTED, or their sum is
+ * above SCL_MOST_WEIGHT. */
+#define SCL_LEAST_COUNTED 0x1p-28
+#define SCL_MOST_WEIGHT 0x1p40
 bool scl_flow_is_exact(const scl_flow *flow);
+/* Whether all row weights are whole numbers. */
+bool scl_flow_whole_weights(const scl_flow *flow);
 /* Visit all rows of the flow, block by block, in ascending order, on the calling thread. features:
  * also compute phi. NaN or infinity in X or y: SCL_STATUS_BAD_DATA, which names row and column. */
 scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit visit, void *context,

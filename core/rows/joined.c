@@ -162,8 +162,8 @@ static scl_status add_weights(scl_whole_sums *sums, double *all, scl_error *erro
 }
 
 /* Give the totals of all processes as many bits: those that their sum needs. */
-static scl_status make_alike(scl_whole_sums *sums, bool shifted, bool wide, scl_error *error) {
-  if (sums->unit == NULL) return shifted ? scl_whole_sums_widen(sums, error) : SCL_STATUS_OK;
+static scl_status make_alike(scl_whole_sums *sums, unsigned shift, bool wide, scl_error *error) {
+  if (sums->unit == NULL) return scl_whole_sums_widen(sums, shift, error);
   for (size_t g = 0; g < sums->groups; g++) {
     SCL_TRY(scl_block_totals_make_room(&sums->moment[g], sums->weight[g], 0, error));
     if (wide && sums->moment[g].high == NULL)
@@ -181,7 +181,7 @@ static scl_status join_moments(scl_whole_sums *sums, int64_t *limbs, double *wei
   int64_t seen[2] = {sums->shift, any_wide};
   SCL_TRY(scl_processes_maximum(seen, 2, error));
   SCL_TRY(add_weights(sums, weights, error));
-  const scl_status mine = make_alike(sums, seen[0] > 0, seen[1] > 0, error);
+  const scl_status mine = make_alike(sums, (unsigned)seen[0], seen[1] > 0, error);
   SCL_TRY(scl_processes_meet(mine, error, "%s: matrices", doing));
   for (size_t g = 0; g < sums->groups; g++)
     if (!scl_symmetric_is_common(sums->moment[g].low))

@@ -173,8 +173,8 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
   s->walked.csr = false; /* ways get dense rows */
   scl_status status = way->open == NULL ? SCL_STATUS_OK : way->open(s, error);
   /* Processes sum parts of the rows by ways whose sums are exact, known before the walk. */
-  const bool divided = !flow->share_tiles && scl_flow_divides(flow) &&
-                       (way->whole || (way == &scl_way_bits && scl_flow_is_exact(flow)));
+  const bool divided =
+      !flow->share_tiles && scl_flow_divides(flow) && (way->whole || way == &scl_way_bits);
   const size_t rows = scl_flow_block_rows(flow);
   if (divided)
     s->walked = scl_flow_part(&s->walked, way == &scl_way_whole ? scl_min(WHOLE_UNIT, rows) : rows);
@@ -229,8 +229,9 @@ scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow) 
   scl_flow walked = *flow;
   walked.bits = way == &scl_way_bits;
   walked.whole = way == &scl_way_whole;
-  const bool exact = way->whole || (walked.bits && scl_flow_is_exact(flow)),
-             wide = way->blocks && scl_block_totals_widen(flow->source->rows);
+  const bool exact = way->whole || walked.bits,
+             wide = way->blocks ? scl_block_totals_widen(flow->source->rows)
+                                : walked.bits && !scl_flow_whole_weights(flow);
   const double matrix = flow->share_tiles
                             ? scl_symmetric_shared_bytes((double)d, scl_processes_count())
                             : scl_symmetric_bytes((double)d),
@@ -243,5 +244,7 @@ scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow) 
   return (scl_sums_bytes){.sums = part,
                           .parts = all,
                           .most = all + walk + copy_bytes(&walked, walk) +
-                                  (way->blocks ? tile_bytes(&walked, d) : 0)};
+                                  (way->blocks           ? tile_bytes(&walked, d)
+                                   : walked.bits && wide ? matrix /* of counts */
+                                                         : 0)};
 }

@@ -11,10 +11,8 @@ __extension__ typedef __float128 wide_float;
 
 /* Rows whose targets are copied at once. */
 enum { MOST_ROWS = 32768 };
-/* Moments with weights that are not whole numbers are multiples of 2^-WEIGHT_SHIFT. */
-enum { WEIGHT_SHIFT = SCL_WEIGHT_SHIFT, LEAST_FACTOR = -WEIGHT_SHIFT / 2, MOST_FACTOR = 11 };
-/* Totals of 64 bits hold v v' of this sum of weights, |v| <= 2047, below 2^62. */
-static const double MOST_WEIGHT = 0x1p40;
+/* Moments with weights that are not whole numbers are multiples of 2^-SCL_WEIGHT_SHIFT. */
+enum { LEAST_FACTOR = -SCL_WEIGHT_SHIFT / 2, MOST_FACTOR = 11 };
 
 /* ------------ making and merging */
 
@@ -70,11 +68,11 @@ scl_status scl_whole_sums_like(const scl_whole_sums *like, size_t groups, scl_wh
   return status;
 }
 
-scl_status scl_whole_sums_widen(scl_whole_sums *sums, scl_error *error) {
-  if (sums->shift > 0) return SCL_STATUS_OK;
+scl_status scl_whole_sums_widen(scl_whole_sums *sums, unsigned shift, scl_error *error) {
+  if (shift == 0 || sums->shift > 0) return SCL_STATUS_OK;
   for (size_t g = 0; g < sums->groups; g++)
-    SCL_TRY(scl_whole_totals_widen(&sums->moment[g], WEIGHT_SHIFT, error));
-  sums->shift = WEIGHT_SHIFT;
+    SCL_TRY(scl_whole_totals_widen(&sums->moment[g], shift, error));
+  sums->shift = shift;
   return SCL_STATUS_OK;
 }
 
@@ -82,11 +80,11 @@ scl_status scl_whole_sums_widen(scl_whole_sums *sums, scl_error *error) {
 static scl_status check_range(const scl_whole_sums *sums, size_t group, double more,
                               scl_error *error) {
   const double weight = sums->weight[group] + more;
-  if (weight <= MOST_WEIGHT) return SCL_STATUS_OK;
+  if (weight <= SCL_MOST_WEIGHT) return SCL_STATUS_OK;
   return scl_fail(error, SCL_STATUS_NUMERIC,
                   "the weights of the rows come to %g; sums of whole-number features take at most "
                   "%g: divide the weights by a number",
-                  weight, MOST_WEIGHT);
+                  weight, SCL_MOST_WEIGHT);
 }
 
 static scl_status add_range(scl_whole_sums *sums, size_t group, double more, scl_error *error) {
@@ -106,8 +104,11 @@ scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool
                     into->groups);
   const bool blocks = into->unit != NULL;
   SCL_TRY(scl_block_sums_alike(into, from, error));
-  if (from->shift > 0 && !blocks) SCL_TRY(scl_whole_sums_widen(into, error));
-  if (into->shift > 0 && !blocks) SCL_TRY(scl_whole_sums_widen(from, error));
+  if (!blocks) SCL_TRY(scl_whole_sums_widen(into, from->shift, error));
+  if (!blocks) SCL_TRY(scl_whole_sums_widen(from, into->shift, error));
+  if (into->shift != from->shift)
+    return scl_fail(error, SCL_STATUS_BAD_DATA,
+                    "sums of features of two values do not join sums of other whole numbers");
   for (size_t g = 0; !subtract && !blocks && g < into->groups; g++)
     SCL_TRY(check_range(into, g, from->weight[g], error));
   for (size_t g = 0; g < into->groups; g++) {
@@ -186,6 +187,8 @@ static scl_status add_run(scl_whole_sums *sums, const run *r, bool moments, scl_
 
 /* ------------ rows of weight 1, and bits */
 
+static bool is_whole(double weight) { return weight == floor(weight); }
+
 /* columns (rows x (c + 1)) = the targets of the rows, and 1. */
 static void fill_columns(const scl_whole_rows *rows, size_t c, double *columns) {
   for (size_t i = 0; i < rows->rows; i++) {
@@ -224,22 +227,55 @@ static scl_status add_unweighted(scl_whole_sums *sums, const scl_whole_rows *row
   return status;
 }
 
-/* Add rows of bits with weights that are whole numbers, without the moments. For each binary digit
- * of the weights, the rows whose weights have it are added with the factor 2^digit. */
+double scl_counted_weight(double weight) {
+  return ldexp(rint(ldexp(weight, SCL_COUNT_SHIFT)), -SCL_COUNT_SHIFT);
+}
+
+/* Add the rows of bits whose weights w are not whole numbers, without the moments: columns w y and
+ * w. */
+static scl_status add_bits_of_parts(scl_whole_sums *sums, const scl_whole_rows *rows,
+                                    double *columns, scl_error *error) {
+  const size_t c = sums->targets;
+  scl_exact *own = sums->own[rows->group];
+  const run r = {part_of(rows, c, 0, rows->rows), 0, columns};
+  bool any = false;
+  memset(columns, 0, rows->rows * (c + 1) * sizeof *columns);
+  for (size_t i = 0; i < rows->rows; i++) {
+    const double weight = scl_counted_weight(rows->weights[i]);
+    double *column = columns + i * (c + 1);
+    if (is_whole(rows->weights[i])) continue;
+    any = true;
+    column[c] = weight;
+    SCL_TRY(scl_exact_add_one(own, 2 * c, weight, 0, error));
+    for (size_t j = 0; j < c; j++) {
+      const double y = rows->y[i * c + j];
+      column[j] = weight * y;
+      SCL_TRY(scl_exact_add_one(own, j, column[j], 0, error));
+      SCL_TRY(scl_exact_add_product(own, c + j, column[j], y, error));
+    }
+  }
+  return any ? add_columns(sums, &r, error) : SCL_STATUS_OK;
+}
+
+/* Add rows of bits with weights, without the moments. For each binary digit of the weights that are
+ * whole numbers, the rows whose weights have it are added with the factor 2^digit. */
 static scl_status add_bits(scl_whole_sums *sums, const scl_whole_rows *rows, double *columns,
                            scl_error *error) {
   const size_t k = sums->targets + 1;
-  double most = 0, weight = 0;
+  double most = 0, weight = 0, all = 0;
   for (size_t i = 0; i < rows->rows; i++) {
+    all += rows->weights[i];
+    if (!is_whole(rows->weights[i])) continue;
     most = fmax(most, rows->weights[i]);
     weight += rows->weights[i];
   }
-  SCL_TRY(add_range(sums, rows->group, weight, error));
+  SCL_TRY(add_range(sums, rows->group, all, error));
+  SCL_TRY(add_bits_of_parts(sums, rows, columns, error));
   for (int digit = 0; ldexp(1, digit) <= most; digit++) {
     run r = {part_of(rows, sums->targets, 0, rows->rows), digit, columns};
     fill_columns(&r.rows, sums->targets, columns);
     for (size_t i = 0; i < rows->rows; i++)
-      if (((uint64_t)rows->weights[i] >> digit & 1) == 0)
+      if (!is_whole(rows->weights[i]) || ((uint64_t)rows->weights[i] >> digit & 1) == 0)
         memset(columns + i * k, 0, k * sizeof *columns);
     SCL_TRY(add_columns(sums, &r, error));
     /* sums without features take the factor in full */
@@ -346,7 +382,7 @@ static scl_status find_factors(scl_whole_sums *sums, const scl_whole_rows *rows,
       continue;
     }
     *factors |= (uint64_t)1 << (factor_of(w) - LEAST_FACTOR);
-    SCL_TRY(scl_whole_sums_widen(sums, error));
+    SCL_TRY(scl_whole_sums_widen(sums, SCL_WEIGHT_SHIFT, error));
   }
   return add_range(sums, rows->group, total, error);
 }
@@ -518,6 +554,7 @@ static scl_status scale_moments(scl_whole_sums *sums, const whole *w, const scl_
   double *column = scl_allocate_array(2 * d + 1, sizeof *column);
   scl_whole_scaling scaling = {.parts = sums->moment,
                                .shift = sums->shift,
+                               .exact = sums->unit == NULL,
                                .unit = f->unit,
                                .base = f->base,
                                .sums = column,

@@ -6,7 +6,8 @@
  *
  * A row of weight w that is a whole number counts w times. Any other weight, in [4^e, 4^(e+1)),
  * makes the row v' = round(v sqrt(w) / 2^(e+1)) with the factor 2^(e+1), whose constant and targets
- * are multiplied by sqrt(w). */
+ * are multiplied by sqrt(w). Of bits the weight itself is rounded, to a multiple of
+ * 2^-SCL_COUNT_SHIFT; weights from 2^-8 on are such multiples. */
 #ifndef SCULLERY_WHOLE_SUMS_H
 #define SCULLERY_WHOLE_SUMS_H
 
@@ -14,13 +15,14 @@
 #include "algebra/whole_totals.h"
 #include "rows/sums.h"
 
-enum { SCL_WEIGHT_SHIFT = 40 };
+enum { SCL_WEIGHT_SHIFT = 40, SCL_COUNT_SHIFT = 60 };
+/* The multiple of 2^-SCL_COUNT_SHIFT that a weight of rows of bits is rounded to. */
+double scl_counted_weight(double weight);
 
 typedef struct scl_whole_sums {
   size_t features, targets, groups;
-  unsigned
-      shift; /* moments are whole multiples of 2^-shift: of whole numbers SCL_WEIGHT_SHIFT, or 0
-                     without other weights */
+  unsigned shift; /* moments are whole multiples of 2^-shift: of whole numbers SCL_WEIGHT_SHIFT, of
+                     bits SCL_COUNT_SHIFT; 0 if all weights are whole numbers */
   scl_whole_totals
       *moment;       /* groups: V'V, of 128 bits where whole numbers have shift > 0, and where
                                sums of float features may need them */
@@ -69,8 +71,8 @@ scl_status scl_whole_rows_adjoint(const scl_whole_rows *rows, const double *r,
 /* All but the moments. */
 scl_status scl_whole_sums_add_right(scl_whole_sums *sums, const scl_whole_rows *rows,
                                     scl_error *error);
-/* Make moments of whole numbers multiples of 2^-SCL_WEIGHT_SHIFT, if they are not. */
-scl_status scl_whole_sums_widen(scl_whole_sums *sums, scl_error *error);
+/* Make moments of whole numbers multiples of 2^-shift, unless that or their own shift is 0. */
+scl_status scl_whole_sums_widen(scl_whole_sums *sums, unsigned shift, scl_error *error);
 /* into += from, or -= from, of the same sizes. */
 scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool subtract,
                                 scl_error *error);

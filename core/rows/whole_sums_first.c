@@ -44,8 +44,8 @@ scl_status scl_whole_sums_of_first(scl_whole_sums *sums, size_t many, size_t few
 }
 
 scl_status scl_whole_sums_lead(scl_whole_sums *sums, scl_whole_sums *few, scl_error *error) {
-  if (few->shift > 0) SCL_TRY(scl_whole_sums_widen(sums, error));
-  if (sums->shift > 0) SCL_TRY(scl_whole_sums_widen(few, error));
+  SCL_TRY(scl_whole_sums_widen(sums, few->shift, error));
+  SCL_TRY(scl_whole_sums_widen(few, sums->shift, error));
   for (size_t g = 0; g < sums->groups; g++) {
     sums->moment[g].known = 0;
     scl_whole_totals_lead(&few->moment[g], &sums->moment[g]);

@@ -437,9 +437,9 @@ end
 --- of the probabilities, once they were computed: method "loss", "platt" or "isotonic", folds,
 --- rows, slopes and offsets of 1/(1 + exp(slope f + offset)) or curves of scores and shares; it
 --- prints as a sentence); exact: "rows" if sums over the features are the same for any order and
---- any cut of the rows (whole-number features; those of two values, with whole row weights),
---- "blocks" if for any cut at blocks of rows, nil if not, and exact_note, why; clipped: the share
---- of whole-number features that lay beyond their range; exchanged: { bytes, seconds } of this
+--- any cut of the rows (whole-number features; those of two values, for row weights from 2^-28
+--- on), "blocks" if for any cut at blocks of rows, nil if not, and exact_note, why; clipped: the
+--- share of whole-number features that lay beyond their range; exchanged: { bytes, seconds } of this
 --- process with others (scullery --processes), seconds of the stages among them.
 function Pipeline:info()
   local f = need(self, "pipeline:info")

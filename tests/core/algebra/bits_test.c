@@ -83,6 +83,30 @@ static void test_copy(size_t start, size_t count, size_t at) {
 }
 
 /* B'r of rows from `start` on. */
+/* Some rows, all or none of a word; what was in the result is overwritten. */
+static void test_select(size_t rows, unsigned share) {
+  enum { COLUMNS = 11, WORDS = 4 };
+  scl_bits from = some_bits(COLUMNS, rows), to = some_bits(COLUMNS, (size_t)WORDS * 64);
+  uint64_t mask[WORDS] = {0};
+  size_t count, at = 0;
+  scl_error error = {0};
+  for (size_t i = 0; i < rows; i++)
+    mask[i / 64] |= (uint64_t)(i / 64 == 1 || chance() >> 40 & share) << i % 64;
+  must(scl_bits_select(&from, mask, from.apart, &to, &count, &error), &error);
+  for (size_t i = 0; i < rows; i++) {
+    if (!(mask[i / 64] >> i % 64 & 1)) continue;
+    for (size_t j = 0; j < COLUMNS; j++)
+      expect(scl_bits_get(&to, at, j) == scl_bits_get(&from, i, j), "selected row", (double)at,
+             (double)i);
+    at++;
+  }
+  expect(count == at, "selected rows", (double)count, (double)at);
+  for (; at % 64 != 0; at++)
+    expect(scl_bits_get(&to, at, 3) == 0, "rest of a word", (double)at, 0);
+  scl_bits_release(&from);
+  scl_bits_release(&to);
+}
+
 static void test_adjoint(size_t columns, size_t start, size_t rows, size_t k) {
   const size_t stride = k + 1;
   scl_bits bits = some_bits(columns, start + rows + 30);
@@ -316,6 +340,9 @@ int main(void) {
     for (size_t start = 0; start < 130; start += 13)
       test_copy(start, 170 - start, 2 * start % 192);
     test_copy(64, 128, 128);
+    for (size_t rows = 1; rows <= 256; rows += 51)
+      for (unsigned share = 0; share < 8; share++)
+        test_select(rows, share);
     test_copy(3, 1, 0);
     test_copy(3, 1, 63);
     test_copy(130, 170, 66);

@@ -137,6 +137,8 @@ local kinds = {
   copies = function(v) return math.floor(math.abs(2.5 * v)) end, -- 0, 1, ... as of a bootstrap
   class = function(v) return v > 0.4 and 1.75 or 0.3 end,
   one = function() return 3 end,
+  any = function(v) return math.exp(3 * v) end,
+  mixed = function(v) return v > 0.8 and 2 or v > 0.4 and 0 or 0.1 + v * v end,
 }
 
 local function weighted(kind, targets)
@@ -164,7 +166,7 @@ function TestWholeWeightsAreCopies()
   end
 end
 
-function TestFewWeights()
+function TestWeights()
   local two = y:map(function(v) return v < 0.2 and -1 or 1 end)
   for kind in pairs(kinds) do
     for _, targets in ipairs{ y, two } do

@@ -67,8 +67,7 @@ function TestAnyHistoryIsOneFit()
   for _, d in ipairs{ 1, 8, 60, 300, 784, 1, 8, 60, 300, 784 } do
     for _, weighted in ipairs{ false, "whole", "any" } do
       local n, dtype = random(40, 300), random(2) == 1 and "int16" or "int8"
-      local phi = (weighted == "any" or random(2) == 1) and sc.nonlinearity.fourier()
-        or sc.nonlinearity.sign()
+      local phi = random(2) == 1 and sc.nonlinearity.fourier() or sc.nonlinearity.sign()
       local ds, out, kept = some_rows(n, d, weighted), {}, {}
       for i = 1, n do table.insert((i <= 2 or random(3) == 1) and out or kept, i) end
       local p = history(ds, dtype, phi, shuffle(out))
@@ -83,14 +82,28 @@ function TestAnyHistoryIsOneFit()
   lu.assertEquals(count, 30)
 end
 
--- Features of two values are counted, and no others are made of them for weights like 0.5.
-function TestTwoValuesTakeWholeWeights()
-  local ds = some_rows(60, 3, "any")
-  for _, dtype in ipairs{ "int8", "float64" } do
-    local p = pipeline(3, dtype, sc.nonlinearity.sign())
-    lu.assertErrorMsgContains("row weights that are whole numbers", p.sums, p, ds)
-    lu.assertErrorMsgContains("row weights that are whole numbers", p.fit, p, ds, { sums = true })
+-- Rows whose weights are no whole numbers leave nothing behind when they are taken out.
+function TestRowsOfOtherWeightsLeaveNothing()
+  for _, phi in ipairs{ sc.nonlinearity.sign(), sc.nonlinearity.fourier() } do
+    local ds, part = some_rows(90, 3, "whole"), some_rows(50, 3, "any")
+    local p = pipeline(3, "int16", phi):fit(ds, { sums = true })
+    local want = p:decision(ds.X)
+    p:update(part, { again = true })
+    lu.assertFalse(p:decision(ds.X) == want)
+    p:forget(part)
+    lu.assertTrue(p:decision(ds.X) == want)
   end
+end
+
+-- Counts take weights from 2^-28 on; other fits take smaller ones.
+function TestTinyWeightsOfTwoValues()
+  local rows = some_rows(60, 3, false)
+  local weights = sc.randn{ 60, 1, seed = 4 }:map(function(z) return 1e-12 * math.exp(z) end)
+  local ds = sc.dataset{ X = rows.X, y = rows.y, weights = weights }
+  local p = pipeline(3, "float64", sc.nonlinearity.sign())
+  lu.assertErrorMsgContains("take row weights of 0 and from", p.sums, p, ds)
+  lu.assertErrorMsgContains("take row weights of 0 and from", p.fit, p, ds, { sums = true })
+  lu.assertEquals(p:fit(ds).fitted.n, 60)
 end
 
 os.exit(lu.LuaUnit.run(), true)
