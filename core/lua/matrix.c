@@ -119,6 +119,12 @@ size_t scl_lua_check_place(lua_State *L, int place, size_t count, const char *wh
   return 0;
 }
 
+bool scl_lua_ends_loop(lua_State *L, int place, size_t count) {
+  lua_Debug caller;
+  return lua_type(L, place) == LUA_TNUMBER && lua_tonumber(L, place) == (lua_Number)count + 1 &&
+         lua_getstack(L, 1, &caller) && lua_getinfo(L, "S", &caller) && *caller.what == 'C';
+}
+
 size_t *scl_lua_check_places(lua_State *L, int place, size_t rows, const char *what,
                              size_t *count) {
   const double *given = scl_lua_check_numbers(L, place, "select", count);
@@ -227,7 +233,9 @@ static int no_method(lua_State *L, const char *noun) {
 /* X[i]: row i as a view, a number when there is one column; X[i][j]: a number */
 static int element(lua_State *L) {
   const scl_matrix *a = scl_lua_check_matrix(L, 1);
-  if (((const lua_matrix *)a)->is_row)
+  const bool is_row = ((const lua_matrix *)a)->is_row;
+  if (scl_lua_ends_loop(L, 2, is_row ? a->cols : a->rows)) return 0;
+  if (is_row)
     return scl_lua_give_number(L,
                                scl_matrix_get(a, 0, scl_lua_check_place(L, 2, a->cols, "column")));
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row");

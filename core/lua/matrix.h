@@ -25,6 +25,8 @@ void scl_lua_check_options(lua_State *L, int place, const char *function, const 
 double scl_lua_check_entry(lua_State *L, int place, const char *function, size_t row, size_t col);
 /* A place from 1 to count at `place`; `what` is "row", "column" or "text". Returned from 0. */
 size_t scl_lua_check_place(lua_State *L, int place, size_t count, const char *what);
+/* Whether a place is that after the last one and is asked for by a function of Lua: ipairs ends there. */
+bool scl_lua_ends_loop(lua_State *L, int place, size_t count);
 /* The same of each number of the argument of `select` (scl_lua_check_numbers), of `rows` places, in a
  * userdata left on the stack. */
 size_t *scl_lua_check_places(lua_State *L, int place, size_t rows, const char *what, size_t *count);

@@ -94,6 +94,7 @@ static void push_view(lua_State *L, const scl_csr *from, size_t first, size_t ro
 /* X[i]: row i as a view, a number when there is one column */
 static int element(lua_State *L) {
   const scl_csr *a = scl_lua_check_csr(L, 1);
+  if (scl_lua_ends_loop(L, 2, a->rows)) return 0;
   const size_t i = scl_lua_check_place(L, 2, a->rows, "row");
   if (a->cols == 1)
     lua_pushnumber(L, scl_csr_get(a, i, 0));

@@ -188,6 +188,7 @@ static size_t check_place(lua_State *L, int place, const scl_texts *texts) {
 /* t[i]: text i */
 static int element(lua_State *L) {
   const scl_texts *texts = scl_lua_check_packed_texts(L, 1);
+  if (scl_lua_ends_loop(L, 2, texts->count)) return 0;
   return push_text(L, texts, check_place(L, 2, texts));
 }
 

@@ -53,6 +53,7 @@ static const char *familiar_name(const char *name, const char *const *names, siz
   static const char *const pairs[][2] = {{"alpha", "lambda"},
                                          {"C", "lambda"},
                                          {"n_components", "T"},
+                                         {"n_components", "k"},
                                          {"cv", "folds"},
                                          {"k", "folds"},
                                          {"n_splits", "folds"},
@@ -94,8 +95,12 @@ scl_status scl_refuse_option(const char *title, const scl_option *options, size_
     return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: unknown option '%.60s': it takes none",
                     title, name);
   if (near == NULL)
-    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: unknown option '%.60s'; it takes %s", title,
-                    name, list);
+    return scl_fail(error, SCL_STATUS_BAD_OPTION, "%s: unknown option '%.60s'%s; it takes %s",
+                    title, name,
+                    strcmp(name, "n_components") == 0
+                        ? " (the number of random features is option T of sc.features)"
+                        : "",
+                    list);
   return scl_fail(error, SCL_STATUS_BAD_OPTION,
                   "%s: unknown option '%.60s' (did you mean '%s'?); it takes %s", title, name, near,
                   list);

@@ -214,6 +214,13 @@ local actions = {
   function(p) return p:bound{ delta = 0.1 } end,
 }
 
+-- pcall that Ctrl-C ends, as what follows may take as long.
+local function attempt(f, ...)
+  local ok, raised = pcall(f, ...)
+  if not ok and tostring(raised):find("interrupted!", 1, true) then error(raised, 0) end
+  return ok, raised
+end
+
 -- What is done with parts alone.
 local alone = {
   function(ds, all) return component("kernel", all, 0):gram(ds.X) end,
@@ -223,8 +230,8 @@ local alone = {
     local inst = sc.instantiation{ p = component("sampler", all, 0),
       K = component("kernel", all, 0), phi = component("nonlinearity", all, 0) }
     local U = inst:sample{ T = 4, seed = 1 }
-    return { inst:gram(U, U), pcall(inst.kernel, inst, ds.X, ds.X), pcall(inst.kappa, inst),
-      pcall(inst.expectation, inst, U, ds.X) }
+    return { inst:gram(U, U), attempt(inst.kernel, inst, ds.X, ds.X), attempt(inst.kappa, inst),
+      attempt(inst.expectation, inst, U, ds.X) }
   end,
   function(_, all) return tostring(component(one_of{ "loss", "metric", "stage" }, all, 0)) end,
   function(ds, all) return sc.pipeline{ stage(all), stage(all) }:fit(ds):transform(ds.X) end,

@@ -93,7 +93,7 @@ end
 -- out outliers may have the larger squared error.
 local function judge(p, ds, gap)
   local w = weights.of(ds, p.class_weights)
-  if w and w:sum() <= 0 then return nil, true end
+  if w and w:sum() <= 0 then return nil, false end -- rows that do not count show nothing
   local said = p.fitted:predict(dataset.source_of_rows(ds), "labels")
   if ds.task == "classification" then
     local right, largest, label = shares(ds, said, w)

@@ -203,6 +203,17 @@ function TestViews:test_select_repeats_and_takes_a_matrix()
   fails("select takes a list", self.X.select, self.X, 1)
 end
 
+function TestViews:test_ipairs_ends_after_the_last_place()
+  local function count(list)
+    local last = 0
+    for i in ipairs(list) do last = i end
+    return last
+  end
+  lu.assertEquals({ count(self.X), count(self.X[1]), count(self.X:column(1)) }, { 3, 3, 3 })
+  lu.assertEquals(count(sc.matrix.csr(sc.zeros(2, 4))), 2)
+  lu.assertEquals(count(sc.texts{ "a", "b" }), 2)
+end
+
 function TestViews:test_places_outside_are_sentences()
   local X = self.X
   for _, bad in ipairs { 0, 4, -1, 1.5, 0 / 0, math.huge, 2 ^ 63 } do

@@ -52,6 +52,7 @@ end
 function TestOptions()
   fails({ "solver.ridge", "lamda", "did you mean 'lambda'" }, sc.solver.ridge, { lamda = 1 })
   fails({ "'alpha' (did you mean 'lambda'?)" }, sc.solver.ridge, { alpha = 1 })
+  fails({ "'n_components'", "T of sc.features" }, sc.sampler.gaussian, { n_components = 100 })
   fails({ "'desc' (did you mean 'describe'?)" }, function() return sc.data.load("wdbc"):desc() end)
   fails({ "'n_components' (did you mean 'T'?)" }, sc.features, { n_components = 10 })
   fails({ "'lambda'", "-1", "at least 0" }, sc.solver.ridge, { lambda = -1 })

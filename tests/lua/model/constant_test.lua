@@ -78,6 +78,18 @@ function TestConstant:test_labels_count_with_the_weights_of_the_fit()
   lu.assertEquals(printed(p, labels(90, heavy)), "")
 end
 
+-- Those that are looked at first may all be rows that do not count.
+function TestConstant:test_rows_without_weight_show_nothing()
+  for most, case in pairs{ [512] = { 3000, through_zero(1e-3) },
+    [64] = { 300, sc.solver.kernel_ridge{ kernel = sc.kernel.linear(), lambda = 10 } } } do
+    local n, w = case[1], {}
+    for i = 1, n do w[i] = 1 end
+    for k = 1, most do w[1 + (k - 1) * n // most] = 0 end
+    lu.assertStrContains(printed(sc.pipeline{ case[2] }, line(n, 50, { weights = w })),
+      "always saying the mean")
+  end
+end
+
 function TestConstant:test_labels_worse_than_the_largest_class_are_told()
   local rows, y = {}, {}
   for i = 1, 80 do rows[i], y[i] = { i % 4 == 0 and 1 or -0.1 }, i % 4 == 1 and "a" or "b" end
