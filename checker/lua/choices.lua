@@ -15,11 +15,22 @@ local function small_numbers(option)
   return list
 end
 
+-- The truth values of an option but its default; none of a constant, which has tests of its own.
+local function truths(option)
+  local list = {}
+  for _, value in ipairs(option.takes_boolean and option.role ~= "intercept" and { true, false }
+    or {}) do
+    if tostring(value) ~= option.default then list[#list + 1] = value end
+  end
+  return list
+end
+
 --- choices.words(info): tables of options: each word of an option, both truth values, and small
 --- whole numbers of what counts.
 function choices.words(info)
   local list = {}
   for _, option in ipairs(info.options) do
+    for _, value in ipairs(truths(option)) do list[#list + 1] = { [option.name] = value } end
     local words = option.takes:find("sc.", 1, true) and {} or option.words -- those are kinds
     for _, word in ipairs(words) do
       if word ~= option.default then list[#list + 1] = { [option.name] = word } end

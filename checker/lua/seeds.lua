@@ -48,7 +48,7 @@ local function is_idle(want, with, bit)
 end
 
 local function run(t)
-  local has, any = false, false
+  local has, any, tried = false, false, 0
   for _, option in ipairs(t.subject.info.options) do has = has or option.name == "seed" end
   for _, given in ipairs(has and settings(t) or {}) do
     local function with(seed)
@@ -59,9 +59,9 @@ local function run(t)
       end)
       return ok and made or nil
     end
-    local want = with(FIRST)
+    local want = tried < 2 and with(FIRST)
     if want and all_differ(want, with) then
-      any = true
+      any, tried = true, tried + 1
       for _, bit in ipairs(BITS) do
         t:expect(not is_idle(want, with, bit), "seeds s and s + 2^%d give the same result, as \z
           s = %d to %d do", bit, FIRST, FIRST + OTHERS)

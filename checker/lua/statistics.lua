@@ -59,18 +59,21 @@ function statistics.normal_cdf(x)
   return x < 0 and tail or 1 - tail
 end
 
--- Student's, by the midpoint rule: t = sqrt(f) tan(a) has the density cos(a)^(f-1), f degrees of
--- freedom.
+-- Student's, by the midpoint rule, f degrees of freedom: t = sqrt(f) cot(a) has the density
+-- sin(a)^(f-1), and a^p, p = min(f, 1), one that is bounded.
 local function student_cdf(freedom)
-  local nodes, sums, total = 4000, { [0] = 0 }, 0
+  local nodes, sums, total, power = 4000, { [0] = 0 }, 0, math.min(freedom, 1)
+  local most = (math.pi / 2) ^ power
   for i = 1, nodes do
-    total = total + math.cos(((i - 0.5) / nodes - 0.5) * math.pi) ^ (freedom - 1)
+    local a = ((i - 0.5) / nodes * most) ^ (1 / power)
+    total = total + math.sin(a) ^ (freedom - 1) * a ^ (1 - power)
     sums[i] = total
   end
   return function(x)
-    local place = (math.atan(x / math.sqrt(freedom)) / math.pi + 0.5) * nodes
+    local place = math.atan(math.sqrt(freedom), math.abs(x)) ^ power / most * nodes
     local i = math.max(0, math.min(nodes - 1, math.floor(place)))
-    return (sums[i] + (place - i) * (sums[i + 1] - sums[i])) / total
+    local tail = (sums[i] + (place - i) * (sums[i + 1] - sums[i])) / total / 2
+    return x < 0 and tail or 1 - tail
   end
 end
 

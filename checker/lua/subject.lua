@@ -144,6 +144,12 @@ local function middles(self)
   return list
 end
 
+-- Whether rows of any numbers go with a truth value of a stage: some are for counts alone.
+local function takes_rows(self, made, asked)
+  local _, value = next(asked)
+  return self.kind ~= "stage" or type(value) ~= "boolean" or pcall(subject.use, made, 1, 40)
+end
+
 --- subject:variants(): a list of { component, label, given, asked }: with its defaults first (of a
 --- sampler: with narrow weights), then with each word of its options, then with random numbers
 --- drawn from subject.seed if it has one, then with each table of options in the list subject.more;
@@ -161,7 +167,7 @@ function Subject:variants()
   for _, asked in ipairs(tried) do
     local made, given = try(self, asked)
     local label = text_of(asked)
-    if made and not seen[label] then
+    if made and not seen[label] and takes_rows(self, made, asked) then
       seen[label] = true
       list[#list + 1] = { component = made, label = label, given = given, asked = asked }
     end
@@ -171,8 +177,9 @@ function Subject:variants()
 end
 
 --- subject:far_variants(): the same with each option that takes numbers 1000 times smaller and
---- larger than its default (1 where it has none, or 0), as far as it takes them; of losses, whose
---- functions are of one number, also near both ends of its range. factors: others than these.
+--- larger than its default (1 where it has none, or 0), as far as it takes them, and at the bounds
+--- that it takes; of losses, whose functions are of one number, also near both ends of its range.
+--- factors: others than these, and no bounds.
 function Subject:far_variants(factors)
   local list = {}
   for _, option in ipairs(choices.numeric(self.info)) do
@@ -183,6 +190,9 @@ function Subject:far_variants(factors)
     end
     if self.kind == "loss" and option.takes_number and span < math.huge then
       far[3], far[4] = option.low + 1e-3 * span, option.high - 1e-3 * span
+    end
+    for _, bound in ipairs(option.takes_number and not factors and values.bounds(option) or {}) do
+      far[#far + 1] = not bound.open and math.abs(bound.value) < 1e6 and bound.value or nil
     end
     for _, number in ipairs(far) do
       local given = { [option.name] = number }

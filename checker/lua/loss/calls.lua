@@ -76,9 +76,19 @@ end
 local odd = { 0, -0.0, 5e-324, 1e-300, -1e-300, 1e-8, 700, -700, 800, -800, 1e10, -1e10, 1e154,
   -1e154, 1e300, -1e300, 1.7e308, -1.7e308 }
 
+-- A target that the loss takes has a finite value at ordinary scores: ends of its range too.
+local function expect_finite(t, one, y)
+  for _, f in ipairs{ -3, -1, 0, 0.5, 3 } do
+    local value, slope = one:at("value", f, y), one:at("slope", f, y)
+    t:expect(loss.is_finite(value) and loss.is_finite(slope), "the value at %s, a target that it \z
+      takes, is %g, and the slope %g", loss.shown(f, y), value, slope)
+  end
+end
+
 local function check_huge(t)
-  loss.each(t, function(one)
+  loss.each_far(t, function(one)
     for _, y in ipairs(one.targets) do
+      expect_finite(t, one, y)
       for _, f in ipairs(odd) do
         for _, name in ipairs{ "value", "slope", one.facts.curvature and "curvature" or nil } do
           local got, sentence = loss.try(function() return one:at(name, f, y) end)

@@ -87,6 +87,80 @@ local function check_lengths(t, columns)
   statistics.check_signs(t, "length and share of weight 0", lengths, shares, 10)
 end
 
+-- Lengths of structured rows of normal numbers: where they differ, the variance of their squares is
+-- 2 d, up to what a block shares. Means are over blocks.
+local LONG <const> = 64
+
+local function check_structured_lengths(t, component)
+  local draw, layout = parameters.draw(t, component, LONG, 1 << 13)
+  local law = draw and core.law(draw.sampler, LONG, draw.state)
+  if not law or law.family ~= "gaussian" or draw.state or not core.sampler_has_rows(draw.sampler)
+    or core.layout(draw.sampler, LONG).count > 0 then return end
+  local rows = parameters.rows(draw, parameters.many(draw, layout, 1 << 13))
+  local blocks, differs = {}, false
+  for i = 1, rows:rows() do
+    local square = 0
+    for j = 1, LONG do square = square + ((rows:get(i, j) - law.mean[j]) / law.scale[j]) ^ 2 end
+    differs = differs or math.abs(square - LONG) > 1e-6 * LONG
+    local b = (i - 1) // layout.block + 1
+    blocks[b] = (blocks[b] or 0) + (square - LONG) ^ 2 / layout.block
+  end
+  if not differs or #blocks < 30 then return end
+  local mean, stderr = statistics.mean(blocks)
+  t:expect(math.abs(mean - 2 * LONG) <= statistics.limit() * stderr + 0.2 * LONG, "the variance \z
+    of ||(w - mean)/scale||^2 is %.4g +- %.2g, where rows of %d normal numbers have %d", mean,
+    stderr, LONG, 2 * LONG)
+end
+
+-- Shares of very many numbers up to quantiles of the law, where it has no moments to look at.
+local SHARES <const> = { 0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5 }
+local DOUBT <const> = 3
+
+local function quantile(cdf, share)
+  local low, high = 0, 1e15
+  for _ = 1, 120 do
+    local middle = low < 1 and (low + high) / 2 or math.sqrt(low * high)
+    if cdf(-middle) > share then low = middle else high = middle end
+  end
+  return high
+end
+
+-- How many standard errors the worst share of so many numbers of one column is off.
+local function check_shares(t, draw, law, places, total, stage)
+  local wide = parameters.with(draw, { total = total })
+  local weights = core.block_get(parameters.drawn(wide, core.layout(draw.sampler, 1, total), 0,
+    total).weights)
+  local counts, worst, below = {}, 0, 0
+  for i = 1, total do
+    local e, k = math.abs(weights:get(i, 1) - law.mean[1]), 1
+    while places[k] and e < places[k] do k = k + 1 end
+    counts[k] = (counts[k] or 0) + 1
+  end
+  for k, place in ipairs(places) do
+    below = below + (counts[k] or 0)
+    local p = 2 * SHARES[k]
+    local off = math.abs(below - total * p) / math.sqrt(total * p * (1 - p) + 1e-9)
+    t:expect(off <= statistics.stage_limit(stage, 200), "%d of %d numbers are %.4g or more from \z
+      the mean, where its distribution function gives %.1f: %.1f standard errors", below, total,
+      place, total * p, off)
+    worst = math.max(worst, off)
+  end
+  return worst
+end
+
+local function check_quantiles(t, component)
+  local draw, layout = parameters.draw(t, component, 1, 64)
+  local law = draw and layout.space == "dense" and not draw.state and layout.block == 1
+    and core.law(draw.sampler, 1)
+  local cdf = law and not statistics.spreads[law.family] and statistics.cdf(law)
+  if not cdf or core.layout(draw.sampler, 1).count > 0 then return end
+  local places = {}
+  for k = 1, #SHARES - 1 do places[k] = quantile(cdf, SHARES[k]) * law.scale[1] end
+  for stage = 1, 2 do
+    if check_shares(t, draw, law, places, 1 << 16 + 2 * stage, stage) < DOUBT then return end
+  end
+end
+
 local function check_rows(t, draw, layout, law, room)
   local rows = parameters.rows(draw, room)
   if not rows then return end
@@ -296,7 +370,7 @@ local function check_far_options(t)
     t.label, t.but_for_bias = one.label, nil
     any = ok and draw and check_many(t, draw, layout, one.component, 1 << 13) or any
   end
-  local others = t.subject:far_variants{ 0.35, 4 }
+  local others = t.subject:far_variants{ 0.1, 0.35, 4 }
   for _, one in ipairs(t.subject:named_variants()) do others[#others + 1] = one end
   for _, one in ipairs(others) do
     local ok, draw, layout = pcall(parameters.draw, t, one.component, 4, 64)
@@ -305,6 +379,7 @@ local function check_far_options(t)
     if law and (statistics.cdf(law) or statistics.spreads[law.family]) then
       any = true
       check_rows(t, draw, layout, law, many(draw, layout))
+      check_quantiles(t, one.component)
     end
   end
   t.label = nil
@@ -320,6 +395,8 @@ local function check_law(t, draw, layout, component)
   local room = many(draw, layout)
   if not but_for_bias(t, component, draw.dim, true) then
     check_of_space[layout.space](t, draw, layout, law, room)
+    if draw.dim == 1 then check_quantiles(t, component) end
+    if layout.space == "structured" and draw.dim > 1 then check_structured_lengths(t, component) end
   end
   check_own_bias(t, law, room)
   return true

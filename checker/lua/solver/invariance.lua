@@ -229,18 +229,32 @@ local function check_csr(t, component, problem, label)
     "%s, compressed sparse rows and the same with their zeros", label)
 end
 
+-- Besides 120 rows of 5 columns: more columns than rows, very many, several targets and classes.
+local function other_rows(t, problem)
+  local list, T = { problem }, { problem.classes > 0 and 3 or 0, problem.classes == 0 and 3 or nil }
+  for _, size in ipairs{ { 40, 90 }, { 30, 700 } } do
+    for _, many in ipairs{ false, true } do
+      list[#list + 1] = problems.make(t, { n = size[1], d = size[2],
+        classes = many and T[1] or problem.classes, targets = many and T[2] or nil,
+        positive = problem.positive })
+    end
+  end
+  return list
+end
+
 local function csr(t)
   if not problems.facts(t.subject:make()).csr then
     t:skip("it does not read compressed sparse rows (SCL_ABILITY_CSR_ROWS)")
   end
   for one in problems.variants(t) do
     for _, case in ipairs(one.cases) do
-      if not case.problem.T then
-        local rows = problems.with(case.problem,
-          { X = thinned(case.problem.X), Z = thinned(case.problem.Z) })
-        check_csr(t, one.exact, rows, case.label)
+      for k, of in ipairs(case.problem.T and {} or other_rows(t, case.problem)) do
+        if k > 1 and not one.is_default then break end
+        local rows = problems.with(of, { X = thinned(of.X), Z = thinned(of.Z) })
+        local label = ("%s, %d columns"):format(case.label, of.X:cols())
+        check_csr(t, one.exact, rows, label)
         rows = problems.with(rows, { weights = some_weights(rows.X) })
-        check_csr(t, one.exact, rows, case.label .. ", weights")
+        check_csr(t, one.exact, rows, label .. ", weights")
       end
     end
   end

@@ -109,22 +109,31 @@ local function check_probabilities(t, instance, f)
   return true
 end
 
-local function loss(t)
-  local tried
-  for one in problems.variants(t) do
-    if problems.facts(one.component).loss then
-      tried = true
-      local instance = problems.instance(one.component)
-      local positive = one.cases[1].problem.positive
-      for _, c in ipairs{ 1, 3 } do
-        for _, point in ipairs(points(t, c, 3, positive)) do
-          check_slope(t, instance, point[1], point[2])
-          check_probabilities(t, instance, point[1])
-        end
-      end
-      for _, reach in ipairs{ 0.5, 3, 20 } do bounds(t, instance, reach, positive) end
+local function check_loss(t, component, positive)
+  local instance = problems.instance(component)
+  for _, c in ipairs{ 1, 3 } do
+    for _, point in ipairs(points(t, c, 3, positive)) do
+      check_slope(t, instance, point[1], point[2])
+      check_probabilities(t, instance, point[1])
     end
   end
+  for _, reach in ipairs{ 0.5, 3, 20 } do bounds(t, instance, reach, positive) end
+end
+
+-- Of the variants, and of numbers of options on both sides of their defaults.
+local function loss(t)
+  local tried, positive
+  for one in problems.variants(t) do
+    if problems.facts(one.component).loss then
+      tried, positive = true, one.cases[1].problem.positive
+      check_loss(t, one.component, positive)
+    end
+  end
+  for _, one in ipairs(tried and t.subject:far_variants{ 0.2, 1.8 } or {}) do
+    t.label = one.label
+    if problems.facts(one.component).loss then check_loss(t, one.component, positive) end
+  end
+  t.label = nil
   if not tried then t:skip("it declares no loss (SCL_ABILITY_LOSS)") end
 end
 

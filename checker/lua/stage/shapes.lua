@@ -1,0 +1,94 @@
+--- The test of row stages that what leaves the result of ordinary rows leaves that of few rows, of
+--- many columns, of columns that are equal or constant, and of whole numbers.
+local core = require "scullery_checker.core"
+local rows = require "scullery_checker.stage.rows"
+
+local function places(n, f)
+  local list = {}
+  for i = 1, n do list[i] = f(i) end
+  return list
+end
+
+local function thrice(M)
+  return M:select(places(3 * M:rows(), function(i) return (i - 1) % M:rows() + 1 end))
+end
+
+local function backwards(M)
+  return M:select(places(M:rows(), function(i) return M:rows() + 1 - i end))
+end
+
+-- Each { label, rows and targets to fit, rows to transform, what becomes of the result, how far it
+-- may be off: signs show by all of it, and ends of a range may differ a little }.
+local relations = {
+  { "rows in reverse order", function(X, y) return backwards(X), backwards(y), X end },
+  { "each row three times", function(X, y) return thrice(X), thrice(y), X end },
+  { "rows times -1, and the result", function(X, y) return X * -1, y, X * -1 end, -1,
+    0.1 },
+  { "rows times -1", function(X, y) return X * -1, y, X * -1 end, 1, 0.1 },
+  { "rows times 2", function(X, y) return X * 2, y, X * 2 end },
+  { "rows times 2, and the result", function(X, y) return X * 2, y, X * 2 end, 2 },
+  { "targets times 2", function(X, y) return X, y * 2, X end },
+}
+
+-- Column `to` of X becomes f(row, column from).
+local function with_column(X, to, f)
+  local made = X:copy()
+  for i = 1, X:rows() do made:set(i, to, f(i)) end
+  return made
+end
+
+local function shapes(t)
+  local X, y = rows.random(t, 60, 4)
+  local list = { { "a constant column", with_column(X, 2, function() return 3 end), y },
+    { "two equal columns", with_column(X, 2, function(i) return X:get(i, 1) end), y },
+    { "a column of zeros", with_column(X, 3, function() return 0 end), y },
+    { "whole numbers", X:map(math.floor), y }, { "two values", X:map(function(x)
+      return x > 0 and 1 or -1
+    end), y } }
+  for _, size in ipairs{ { 9, 14 }, { 7, 300 }, { 40, 1 }, { 30, 30 }, { 2, 3 } } do
+    local Z, z = rows.random(t, size[1], size[2], 5)
+    list[#list + 1] = { ("%d rows of %d columns"):format(size[1], size[2]), Z, z, size = size }
+  end
+  return list, X, y
+end
+
+-- How far the relation is from holding, as a share of the largest number; nil where rows are
+-- refused.
+local function off_of(t, stage, relation, X, y)
+  local ok, off = pcall(function()
+    local want = rows.through(rows.fit(t, stage, X, y), X)
+    local A, b, Z = relation[2](X, y)
+    local made = rows.through(rows.fit(t, stage, A, b), Z)
+    local width = math.min(made:cols(), want:cols()) -- there may be as many axes as rows
+    made, want = made:slice(1, made:rows(), 1, width), want:slice(1, want:rows(), 1, width)
+    if core.find_nonfinite(want) or core.find_nonfinite(made) then return nil end
+    return (made - want * (relation[3] or 1)):abs():max() / rows.spread(want)
+  end)
+  return ok and off or nil
+end
+
+local function check_shapes(t)
+  local list, X, y = shapes(t)
+  local any
+  for stage in t:variants() do
+    local flags = core.stage_flags(t:instance(stage))
+    -- what comes of a model that is fitted to few rows may turn with their rounding
+    local learns = (flags.simple or flags.fits) and (flags.by_column or not flags.targets)
+    for _, relation in ipairs(learns and relations or {}) do
+      local usual = off_of(t, stage, relation, X, y)
+      for _, shape in ipairs(usual and usual < 1e-9 and list or {}) do
+        any = true
+        local off = (not relation[4] or shape.size)
+          and off_of(t, stage, relation, shape[2], shape[3])
+        t:expect(not off or off < (relation[4] or 1e-5), "%s: %s: the result is off by %.3g of \z
+          its size, and by %.3g for 60 rows of 4 columns", shape[1], relation[1], off or 0, usual)
+      end
+    end
+  end
+  if not any then t:skip("it learns nothing from rows, or nothing that these leave") end
+end
+
+return {
+  { name = "shapes", about = "what leaves the result of usual rows leaves that of few, wide and \z
+    equal ones", run = check_shapes },
+}
