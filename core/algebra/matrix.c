@@ -57,6 +57,18 @@ scl_status scl_matrix_borrow(const void *data, size_t rows, size_t cols, ptrdiff
   return SCL_STATUS_OK;
 }
 
+scl_status scl_matrix_adopt(void *data, size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
+                            scl_error *error) {
+  const scl_status status = scl_matrix_borrow(data, rows, cols, (ptrdiff_t)cols, dtype, out, error);
+  if (status != SCL_STATUS_OK) {
+    scl_release(data);
+    return status;
+  }
+  out->storage->data = data;
+  out->storage->bytes = rows * cols * scl_dtype_size(dtype);
+  return status;
+}
+
 void *scl_matrix_surrender(scl_matrix *a) {
   scl_storage *storage = a->storage;
   const bool whole = storage != NULL && a->data == storage->data && scl_matrix_is_rowwise(a) &&

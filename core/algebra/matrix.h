@@ -25,6 +25,9 @@ scl_status scl_matrix_create_raw(size_t rows, size_t cols, scl_dtype dtype, scl_
  * stay as long as any view of them is used. */
 scl_status scl_matrix_borrow(const void *data, size_t rows, size_t cols, ptrdiff_t stride,
                              scl_dtype dtype, scl_matrix *out, scl_error *error);
+/* A matrix of numbers from scl_allocate, row by row, which it owns, also after a failure. */
+scl_status scl_matrix_adopt(void *data, size_t rows, size_t cols, scl_dtype dtype, scl_matrix *out,
+                            scl_error *error);
 /* The numbers of a matrix without gaps, row by row, become the caller's, who releases them, and *a
  * empty. NULL, and *a stays, if it has gaps or other views have its storage. */
 void *scl_matrix_surrender(scl_matrix *a);

@@ -21,7 +21,7 @@ typedef struct scl_symmetric_peers {
   bool (*divides)(void);
   scl_status (*meet)(scl_status mine, const char *doing, size_t order, scl_error *error);
   scl_status (*broadcast)(size_t from, void *bytes, size_t size, scl_error *error);
-  /* Zeros that all see, for munmap; *out = NULL in all of them where one cannot. `mine` as for
+  /* Zeros that all see, for scl_release; *out = NULL in all of them where one cannot. `mine` as for
    * `meet`. */
   scl_status (*share)(scl_status mine, size_t bytes, void **out, scl_error *error);
 } scl_symmetric_peers;

@@ -7,14 +7,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sys/mman.h>
 
 /* Smaller matrices are sooner exchanged than mapped. */
 enum { LEAST_ORDER = SCL_BUFFER(768), LOCKS = 1024 };
 
 struct scl_common {
   void *memory;
-  size_t bytes;
   pthread_mutex_t *locks; /* LOCKS, behind the numbers */
   size_t rank, count;
   bool written, read; /* since the processes have met */
@@ -58,7 +56,6 @@ static scl_status map_common(scl_symmetric *a, const scl_symmetric_peers *peers,
     return status;
   }
   *common = (scl_common){.memory = memory,
-                         .bytes = bytes,
                          .locks = (pthread_mutex_t *)(void *)((char *)memory + numbers),
                          .rank = peers->rank,
                          .count = peers->count};
@@ -98,8 +95,7 @@ scl_status scl_symmetric_create_common(size_t n, bool begets, scl_symmetric **ou
 
 void scl_common_close(scl_common *common) {
   if (common == NULL) return;
-  (void)munmap(common->memory, common->bytes);
-  scl_release(common);
+  SCL_RELEASE(common->memory, common);
 }
 
 bool scl_symmetric_is_common(const scl_symmetric *a) { return a->common != NULL; }

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { ALIGNMENT = 64, MALLOC_ALIGNMENT = _Alignof(max_align_t), LARGE_FROM = 1 << 22 };
 
@@ -19,6 +21,8 @@ enum { ALIGNMENT = 64, MALLOC_ALIGNMENT = _Alignof(max_align_t), LARGE_FROM = 1 
 typedef struct header {
   size_t bytes;
   void *start;
+  bool mapped; /* of a file: `file` is its descriptor, -1 once it is closed */
+  int file;
 } header;
 _Static_assert(sizeof(header) <= ALIGNMENT, "room for a header");
 static atomic_size_t allocated, peak;
@@ -108,6 +112,7 @@ static void *allocate_block(size_t bytes, bool *zeroed) {
     block = allocate_small(bytes);
   if (block == NULL) return NULL;
   block->bytes = bytes;
+  block->mapped = false;
   count_block(bytes);
   return (char *)block + ALIGNMENT;
 }
@@ -161,11 +166,46 @@ void scl_memory_trim(void) {
 
 static header *header_of(const void *memory) { return (void *)((uintptr_t)memory - ALIGNMENT); }
 
+/* ------------ blocks of files */
+
+enum { PAGE = 4096 }; /* a page of its own before each block, which ends in the header */
+
+void *scl_allocate_mapped(size_t bytes, int file) {
+  char *page = must_fail() ? MAP_FAILED
+                           : mmap(NULL, PAGE + bytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (page == MAP_FAILED) return NULL;
+  if (mmap(page + PAGE, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
+      MAP_FAILED) {
+    (void)munmap(page, PAGE + bytes);
+    return NULL;
+  }
+  *header_of(page + PAGE) = (header){.bytes = bytes, .start = page, .mapped = true, .file = file};
+  count_block(bytes);
+  return page + PAGE;
+}
+
+bool scl_mapped_part(void *memory) {
+  header *block = header_of(memory);
+  const bool fine = mmap(memory, block->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                         block->file, 0) != MAP_FAILED;
+  (void)close(block->file);
+  block->file = -1;
+  return fine;
+}
+
+static void release_mapped(header *block) {
+  if (block->file >= 0) (void)close(block->file);
+  (void)munmap(block->start, PAGE + block->bytes);
+}
+
 void scl_release(void *memory) {
   if (memory == NULL) return;
   header *block = header_of(memory);
   atomic_fetch_sub(&allocated, block->bytes);
-  if (is_large(block->bytes))
+  if (block->mapped)
+    release_mapped(block);
+  else if (is_large(block->bytes))
     scl_pages_release(block, block->bytes + ALIGNMENT);
   else
     free(use_pages ? block->start : block);

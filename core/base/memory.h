@@ -30,6 +30,14 @@ size_t scl_allocated_for(const void *memory);
                    (void *const[]){__VA_ARGS__})
 void scl_release_each(size_t count, void *const *memory);
 
+/* The first `bytes` bytes (not 0) of a file as a block: what is written to it is seen by all
+ * processes that map the file. The block has the descriptor, and scl_release closes it; NULL: it
+ * could not be mapped, and the descriptor is the caller's. */
+void *scl_allocate_mapped(size_t bytes, int file);
+/* From now on the block is this process's own: it has the bytes of the file, and writing copies the
+ * pages that are written. False: it could not be mapped, and can only be released. */
+bool scl_mapped_part(void *memory);
+
 /* Let malloc keep up to 32 MB of released blocks below 4 MB for reuse. By default it returns them
  * to the system, which zeroes the pages again for each pass of a solver. Called by the command at
  * its start; MALLOC_... variables and GLIBC_TUNABLES have precedence. */

@@ -3,6 +3,7 @@
 #define SCULLERY_LIBSVM_INTERNAL_H
 
 #include "data/files/input.h"
+#include "data/libsvm.h"
 #include <stdbool.h>
 
 /* How words are taken. */
@@ -48,6 +49,10 @@ typedef struct libsvm_lines {
   char *buffer;
   size_t room, used, taken; /* of the buffer: bytes, filled, and parsed */
   bool ended;               /* the file has no more bytes */
+  /* Of a share: its first line begins at this byte of `file` or later (0 once it was found), and its
+   * last one before byte `stop` of `stop_file`. */
+  size_t from, stop_file, stop;
+  size_t *file_lines; /* of each file, so far */
   libsvm_place place;
   libsvm_rows *pieces; /* the block: the rows of its pieces, in order */
   size_t room_pieces, count, rows, entries;
@@ -63,5 +68,45 @@ void libsvm_lines_rewind(libsvm_lines *lines);
 scl_mark libsvm_lines_mark(const libsvm_lines *lines, size_t rows);
 scl_status libsvm_lines_go(libsvm_lines *lines, const scl_mark *mark, scl_error *error);
 void libsvm_lines_close(libsvm_lines *lines);
+
+/* Also of reading whole: where the rows of all blocks are collected. */
+typedef struct libsvm_source {
+  scl_source base;
+  libsvm_lines lines;
+  scl_csr block; /* of a dense stream: rows of which some were given */
+  scl_matrix block_labels;
+  size_t given;      /* of them */
+  size_t *file_rows; /* of each file */
+  scl_marks marks;   /* of a stream: its blocks */
+  /* whole; of several processes that divide the files, the rows of this one's share, and what the
+   * shares before it have */
+  int64_t *starts;
+  int32_t *columns;
+  void *values;
+  double *labels;
+  size_t rows, entries, row_room, entry_room, rows_before, entries_before;
+} libsvm_source;
+
+/* What one pass finds out. */
+typedef struct libsvm_found {
+  size_t rows, entries, cols;
+  bool fractions;    /* a label is not a whole number */
+  scl_labels labels; /* where they may be classes */
+} libsvm_found;
+
+/* ------------ several processes (libsvm_divided.c) */
+
+/* Give this process its share of the bytes of all files, in which rows and lines are numbered from its
+ * beginning. *divided: whether the processes read
+ * shares; whole: the rows of all are to be in memory. */
+scl_status libsvm_divide(libsvm_source *s, bool whole, bool *divided, scl_error *error);
+/* After the pass over the share, with its status: what all have found. *again: the files are to be
+ * read by each process, as some share could not be, and the sentence about it counts rows and lines
+ * from the beginning. */
+scl_status libsvm_join(libsvm_source *s, scl_status mine, libsvm_found *found, bool *again,
+                       scl_error *error);
+/* The rows of all shares into the table, once for all processes of the machine. */
+scl_status libsvm_join_rows(libsvm_source *s, const libsvm_found *found, bool sparse,
+                            scl_table *out, bool *again, scl_error *error);
 
 #endif

@@ -23,8 +23,10 @@ scl_status libsvm_lines_open(const char *const *paths, size_t files, libsvm_line
   l->room_pieces = PIECES * scl_pool_threads();
   l->room = l->room_pieces * PIECE_BYTES;
   l->pieces = scl_allocate_zero(l->room_pieces * sizeof *l->pieces);
+  l->file_lines = scl_allocate_zero((files + 1) * sizeof *l->file_lines);
   l->buffer = scl_allocate(l->room + TEXT_PADDING);
-  if (l->buffer == NULL || l->pieces == NULL) return scl_fail_memory(error, l->room, "a file");
+  if (l->buffer == NULL || l->pieces == NULL || l->file_lines == NULL)
+    return scl_fail_memory(error, l->room, "a file");
   libsvm_lines_rewind(l);
   return SCL_STATUS_OK;
 }
@@ -34,6 +36,8 @@ void libsvm_lines_rewind(libsvm_lines *l) {
   l->input = NULL;
   l->file = 0;
   l->used = l->taken = l->count = l->rows = l->entries = l->bytes = l->file_bytes = 0;
+  l->from = 0;
+  l->stop_file = SIZE_MAX;
   l->ended = false;
 }
 
@@ -42,7 +46,7 @@ void libsvm_lines_close(libsvm_lines *l) {
   if (l->paths != NULL) scl_release_texts(l->paths, l->files);
   for (size_t k = 0; l->pieces != NULL && k < l->room_pieces; k++)
     libsvm_rows_release(&l->pieces[k]);
-  SCL_RELEASE(l->buffer, l->pieces);
+  SCL_RELEASE(l->buffer, l->pieces, l->file_lines);
 }
 
 /* ------------ bytes */
@@ -111,6 +115,34 @@ scl_status libsvm_lines_go(libsvm_lines *l, const scl_mark *mark, scl_error *err
   return scl_input_seek(l->input, mark->offset, mark->row - 1, error);
 }
 
+/* ------------ a share */
+
+/* Opens the first file of a share, and passes over the line in which it begins. */
+static scl_status open_share(libsvm_lines *l, scl_error *error) {
+  SCL_TRY(open_file(l, error));
+  if (l->from == 0) return SCL_STATUS_OK;
+  l->file_bytes = l->from - 1;
+  l->from = 0;
+  SCL_TRY(scl_input_seek(l->input, l->file_bytes, 0, error));
+  for (const char *stop = NULL; stop == NULL && !l->ended;) {
+    SCL_TRY(fill_buffer(l, error));
+    stop = memchr(l->buffer, '\n', l->used);
+    l->taken = stop == NULL ? l->used : (size_t)(stop + 1 - l->buffer);
+    l->file_bytes += l->taken;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Of the next `bytes` bytes, which are whole lines, those of the share. */
+static size_t within_share(const libsvm_lines *l, size_t bytes) {
+  if (l->file != l->stop_file) return bytes;
+  if (l->file_bytes >= l->stop) return 0;
+  const size_t left = l->stop - l->file_bytes;
+  if (left > bytes) return bytes;
+  const char *text = l->buffer + l->taken, *last = memchr(text + left - 1, '\n', bytes - left + 1);
+  return last == NULL ? bytes : (size_t)(last + 1 - text);
+}
+
 /* ------------ pieces */
 
 typedef struct parsing {
@@ -166,6 +198,7 @@ static scl_status parse_block(libsvm_lines *l, size_t bytes, size_t *cuts, scl_e
     l->rows += piece->rows;
     l->entries += piece->entries;
   }
+  l->file_lines[l->file] = l->place.line - 1;
   l->taken += bytes;
   l->block_bytes = bytes;
   l->file_bytes += bytes;
@@ -180,14 +213,15 @@ scl_status libsvm_lines_next(libsvm_lines *l, scl_error *error) {
       cuts == NULL ? scl_fail_memory(error, l->room_pieces, "a file") : SCL_STATUS_OK;
   l->rows = l->count = 0;
   while (status == SCL_STATUS_OK && l->rows == 0) {
-    if (l->input == NULL) status = open_file(l, error);
+    if (l->input == NULL) status = open_share(l, error);
     if (status == SCL_STATUS_OK) status = whole_lines(l, &bytes, error);
     if (status != SCL_STATUS_OK) break;
+    bytes = within_share(l, bytes);
     if (bytes > 0) {
       status = parse_block(l, bytes, cuts, error);
     } else if (l->place.row == 1 && l->needs_rows) {
       status = scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the file has no rows", l->place.path);
-    } else if (l->file + 1 == l->files) {
+    } else if (l->file + 1 == l->files || l->file == l->stop_file) {
       break;
     } else {
       scl_input_close(l->input);

@@ -23,23 +23,6 @@ static const char *const past_features = "has an index past the option features"
                          *const past_model =
                              "has an index past the columns that the model was fitted on";
 
-/* Also of reading whole: where the rows of all blocks are collected. */
-typedef struct libsvm_source {
-  scl_source base;
-  libsvm_lines lines;
-  scl_csr block; /* of a dense stream: rows of which some were given */
-  scl_matrix block_labels;
-  size_t given;      /* of them */
-  size_t *file_rows; /* of each file */
-  scl_marks marks;   /* of a stream: its blocks */
-  /* whole */
-  int64_t *starts;
-  int32_t *columns;
-  void *values;
-  double *labels;
-  size_t rows, entries, row_room, entry_room;
-} libsvm_source;
-
 /* ------------ blocks */
 
 /* Copy the rows of a piece to places `row` and `entry` of larger arrays; labels may be NULL. */
@@ -167,13 +150,14 @@ scl_status scl_libsvm_once(const char *path, size_t cols, bool from_zero, scl_so
 
 /* ------------ collecting */
 
-/* Rows and numbers from the block to the end of its file, by the size of the file; NaN where that is
+/* Rows and numbers from the block to the end of its file or share, by the sizes; NaN where that is
  * not known. */
 static scl_libsvm_size estimate(const libsvm_lines *l) {
   const size_t size = scl_input_is_packed(l->input) ? SIZE_MAX : scl_input_most(l->input);
   if (size == SIZE_MAX || l->count == 0) return (scl_libsvm_size){NAN, NAN};
-  const size_t before = l->file_bytes - l->block_bytes;
-  const double factor = size <= before ? 1 : (double)(size - before) / (double)l->block_bytes;
+  const size_t before = l->file_bytes - l->block_bytes,
+               end = l->file == l->stop_file ? scl_min(size, l->stop) : size;
+  const double factor = end <= before ? 1 : (double)(end - before) / (double)l->block_bytes;
   return (scl_libsvm_size){factor * (double)l->rows, factor * (double)l->entries};
 }
 
@@ -245,13 +229,6 @@ static scl_status collect(libsvm_source *s, scl_error *error) {
 }
 
 /* ------------ opening */
-
-/* What one pass finds out. */
-typedef struct libsvm_found {
-  size_t rows, entries, cols;
-  bool fractions;    /* a label is not a whole number */
-  scl_labels labels; /* where they may be classes */
-} libsvm_found;
 
 /* Whether the labels may be classes, as far as they were seen. */
 static bool may_be_classes(const libsvm_found *found, scl_choice classification) {
@@ -357,23 +334,68 @@ static scl_status give_rows(libsvm_source *s, bool sparse, scl_table *out, scl_e
   return SCL_STATUS_OK;
 }
 
-static scl_status read_all(libsvm_source *s, const scl_libsvm_options *o, scl_table *out,
-                           scl_error *error) {
-  libsvm_found found = {0};
+/* Prepare to read the files from their beginning, in each process. */
+static scl_status begin_anew(libsvm_source *s, libsvm_found *found, scl_table *out,
+                             scl_error *error) {
+  libsvm_lines_rewind(&s->lines);
+  s->lines.needs_rows = true;
+  s->rows = s->entries = s->row_room = s->entry_room = s->marks.count = 0;
+  SCL_RELEASE(s->starts, s->columns, s->values, s->labels, s->file_rows, found->labels.values);
+  s->file_rows = scl_allocate_zero((s->lines.files + 1) * sizeof *s->file_rows);
+  s->starts = NULL;
+  s->columns = NULL;
+  s->values = s->labels = NULL;
+  *found = (libsvm_found){0};
+  scl_table_destroy(out);
+  out->name_prefix = "";
+  return s->file_rows == NULL ? scl_fail_memory(error, s->lines.files, "files") : SCL_STATUS_OK;
+}
+
+/* One pass, by shares of several processes where they divide it; *again: each is to read all. */
+static scl_status try_pass(libsvm_source *s, bool whole, bool divided, const scl_libsvm_options *o,
+                           libsvm_found *found, scl_table *out, bool *again, scl_error *error) {
   bool sparse = false;
-  scl_status status = pass(s, true, o->classification, &found, error);
-  if (status == SCL_STATUS_OK) status = decide(s, o, &found, out, &sparse, error);
-  scl_release(found.labels.values);
-  return status == SCL_STATUS_OK ? give_rows(s, sparse, out, error) : status;
+  scl_status status = pass(s, whole, o->classification, found, error);
+  *again = false;
+  if (divided) status = libsvm_join(s, status, found, again, error);
+  if (*again || status != SCL_STATUS_OK) return status;
+  SCL_TRY(decide(s, o, found, out, &sparse, error));
+  s->base.sparse = sparse;
+  if (!whole) return SCL_STATUS_OK;
+  return divided ? libsvm_join_rows(s, found, sparse, out, again, error)
+                 : give_rows(s, sparse, out, error);
+}
+
+/* The pass that opens the files; whole: it collects their rows. */
+static scl_status read_all(libsvm_source *s, bool whole, const scl_libsvm_options *o,
+                           scl_table *out, scl_error *error) {
+  libsvm_found found = {0};
+  bool divided, again;
+  SCL_TRY(libsvm_divide(s, whole, &divided, error));
+  do {
+    if (!divided) SCL_TRY(begin_anew(s, &found, out, error));
+    const scl_status status = try_pass(s, whole, divided, o, &found, out, &again, error);
+    scl_release(found.labels.values);
+    found.labels = (scl_labels){0};
+    if (!again) return status;
+    divided = false;
+  } while (true);
+}
+
+/* An open source whose files were read once. */
+static scl_status open_read(const char *const *paths, size_t files, libsvm_use use,
+                            const scl_libsvm_options *options, libsvm_source **s, scl_table *out,
+                            scl_error *error) {
+  memset(out, 0, sizeof *out);
+  out->name_prefix = "";
+  SCL_TRY(make_source(paths, files, options, use, s, error));
+  return read_all(*s, use == WHOLE, options, out, error);
 }
 
 scl_status scl_libsvm_read(const char *const *paths, size_t files,
                            const scl_libsvm_options *options, scl_table *out, scl_error *error) {
   libsvm_source *s;
-  memset(out, 0, sizeof *out);
-  out->name_prefix = "";
-  scl_status status = make_source(paths, files, options, WHOLE, &s, error);
-  if (status == SCL_STATUS_OK) status = read_all(s, options, out, error);
+  const scl_status status = open_read(paths, files, WHOLE, options, &s, out, error);
   if (s != NULL) libsvm_destroy(&s->base);
   if (status != SCL_STATUS_OK) scl_table_destroy(out);
   return status;
@@ -381,33 +403,18 @@ scl_status scl_libsvm_read(const char *const *paths, size_t files,
 
 /* ------------ streaming */
 
-static scl_status open_stream(libsvm_source *s, const scl_libsvm_options *o, scl_table *out,
-                              scl_error *error) {
-  libsvm_found found = {0};
-  bool sparse = false;
-  scl_status status = pass(s, false, o->classification, &found, error);
-  if (status == SCL_STATUS_OK) status = decide(s, o, &found, out, &sparse, error);
-  scl_release(found.labels.values);
-  SCL_TRY(status);
-  libsvm_lines_rewind(&s->lines);
-  s->base.class = sparse ? &sparse_class : &dense_class;
-  s->base.sparse = sparse;
-  s->base.rows = out->rows;
-  s->base.targets = 1;
-  return SCL_STATUS_OK;
-}
-
 scl_status scl_libsvm_stream(const char *const *paths, size_t files,
                              const scl_libsvm_options *options, scl_table *out, scl_source **source,
                              scl_error *error) {
   libsvm_source *s;
-  memset(out, 0, sizeof *out);
-  out->name_prefix = "";
-  scl_status status = make_source(paths, files, options, STREAM, &s, error);
-  if (status == SCL_STATUS_OK) status = open_stream(s, options, out, error);
+  const scl_status status = open_read(paths, files, STREAM, options, &s, out, error);
   if (status == SCL_STATUS_OK) {
+    libsvm_lines_rewind(&s->lines);
+    s->base.class = s->base.sparse ? &sparse_class : &dense_class;
+    s->base.rows = out->rows;
+    s->base.targets = 1;
     *source = &s->base;
-    return SCL_STATUS_OK;
+    return status;
   }
   if (s != NULL) libsvm_destroy(&s->base);
   scl_table_destroy(out);

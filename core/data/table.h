@@ -18,6 +18,7 @@ typedef struct scl_table {
   double *class_values; /* numeric labels, sorted; else NULL */
   size_t parts, *part_rows;
   size_t rows;
+  bool alike; /* several processes have read the numbers together */
   char *target;
   size_t
       whole_values; /* of a regression whose target holds 3 to 20 different numbers, all whole, that

@@ -72,7 +72,7 @@ static void push_classes(lua_State *L, const scl_table *table) {
   }
 }
 
-/* {X, y, cols, names, classes, task, parts, target, schema, notes} on the stack; sparse rows
+/* {X, y, cols, names, classes, task, parts, alike, target, schema, notes} on the stack; sparse rows
  * without names have none. The table is empty afterwards. */
 static void push_table(lua_State *L, scl_table *table, bool nameless) {
   lua_newtable(L);
@@ -91,6 +91,8 @@ static void push_table(lua_State *L, scl_table *table, bool nameless) {
   scl_lua_set_text(L, "task", table->classification ? "classification" : "regression");
   scl_lua_push_sizes(L, table->part_rows, table->parts, 0);
   lua_setfield(L, -2, "parts");
+  lua_pushboolean(L, table->alike);
+  lua_setfield(L, -2, "alike");
   if (table->whole_values > 0) scl_lua_set_integer(L, "whole_values", table->whole_values);
   lua_pushstring(L, table->target); /* NULL: nil */
   lua_setfield(L, -2, "target");

@@ -51,9 +51,14 @@ void scl_processes_stopped(const char *why);
 scl_status scl_processes_sum(int64_t *numbers, size_t count, scl_error *error);
 scl_status scl_processes_maximum(int64_t *numbers, size_t count, scl_error *error);
 scl_status scl_processes_broadcast(size_t from, void *bytes, size_t size, scl_error *error);
-/* Memory of zeros that all processes see, with a meeting as above: each unmaps it by munmap. *out =
- * NULL in all of them where one cannot have it: they are on several machines, or memory is short. It
- * has no name, and ends with the last process. */
+/* A block of zeros (not none) that all processes see, for scl_release, with a meeting as above. *out =
+ * NULL in all of them where one cannot have it: they are on several machines, or memory is short.
+ * Its file has no name, and ends with the last process. */
 scl_status scl_processes_share(scl_status mine, size_t bytes, void **out, scl_error *error);
+/* Blocks of scl_processes_share, once all processes have written to them: each process has its own
+ * from now on, with the same numbers; the memory is once for all until one writes to it. NULL is
+ * passed over. */
+scl_status scl_processes_part_memory(scl_status mine, void *const *blocks, size_t count,
+                                     scl_error *error);
 
 #endif

@@ -3,12 +3,15 @@
 #define _GNU_SOURCE
 #include "processes/processes.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { PAGE = 4096 };
 
 /* What process 0 says of the file. */
 typedef struct offer {
@@ -48,6 +51,23 @@ static int open_file(const offer *o) {
   return -1;
 }
 
+/* Get the pages of this process's part now: later the system could only end a process that writes to
+ * one that it does not have. False: there is no memory for them. */
+static bool take_pages(char *memory, size_t bytes, int descriptor) {
+  size_t first, end;
+  const size_t pages = (bytes + PAGE - 1) / PAGE;
+  scl_processes_part(scl_processes_rank(), pages, &first, &end);
+  if (first == end) return true;
+  const size_t size = scl_min(end * PAGE, bytes) - first * PAGE;
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(memory + first * PAGE, size, MADV_POPULATE_WRITE) == 0) return true;
+  if (errno != EINVAL) return false;
+#else
+  (void)memory;
+#endif
+  return posix_fallocate(descriptor, (off_t)(first * PAGE), (off_t)size) == 0;
+}
+
 scl_status scl_processes_share(scl_status mine, size_t bytes, void **out, scl_error *error) {
   offer o = {.descriptor = -1};
   int descriptor = -1;
@@ -58,16 +78,24 @@ scl_status scl_processes_share(scl_status mine, size_t bytes, void **out, scl_er
   if (first) descriptor = make_file(bytes, &o);
   scl_status status = scl_processes_broadcast(0, &o, sizeof o, error);
   if (status == SCL_STATUS_OK && !first) descriptor = open_file(&o);
-  void *memory = descriptor < 0
-                     ? MAP_FAILED
-                     : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  int64_t failed = memory == MAP_FAILED;
+  void *memory = descriptor < 0 ? NULL : scl_allocate_mapped(bytes, descriptor);
+  int64_t failed = memory == NULL || !take_pages(memory, bytes, descriptor);
   if (status == SCL_STATUS_OK) status = scl_processes_maximum(&failed, 1, error);
-  if (descriptor >= 0) (void)close(descriptor);
-  if (status == SCL_STATUS_OK && failed == 0) {
+  if (memory == NULL && descriptor >= 0) (void)close(descriptor);
+  if (status == SCL_STATUS_OK && failed == 0)
     *out = memory;
-    return status;
-  }
-  if (memory != MAP_FAILED) (void)munmap(memory, bytes);
+  else
+    scl_release(memory);
   return status;
+}
+
+scl_status scl_processes_part_memory(scl_status mine, void *const *blocks, size_t count,
+                                     scl_error *error) {
+  SCL_TRY(scl_processes_meet(mine, error, "the end of %zu blocks of memory for all", count));
+  int64_t failed = 0;
+  for (size_t i = 0; i < count; i++)
+    if (blocks[i] != NULL && !scl_mapped_part(blocks[i])) failed = 1;
+  SCL_TRY(scl_processes_maximum(&failed, 1, error));
+  return failed == 0 ? SCL_STATUS_OK
+                     : scl_fail_memory(error, 0, "numbers that all processes have read");
 }

@@ -81,6 +81,9 @@ local kinds = {
   ridge = { numbers, features{ T = 300 }, s.ridge{ lambda = 1e-4 } },
   tiles = { numbers, features{ T = 600 }, s.ridge{ lambda = 1e-4 }, false, true },
   int16 = { numbers, features{ T = 300, dtype = "int16" }, s.ridge{ lambda = 1e-4 } },
+  -- Enough features for one matrix that all processes share.
+  common = { numbers, features{ T = 900 }, s.ridge{ lambda = 1e-4 } },
+  common_int16 = { numbers, features{ T = 900, dtype = "int16" }, s.ridge{ lambda = 1e-4 } },
   float32 = { numbers, features{ dtype = "float32" }, s.ridge{ lambda = 1e-4 } },
   cg = { numbers, features{}, s.cg{ lambda = 1e-5, preconditioner = "none" } },
   cg_int16 = { numbers, features{ dtype = "int16" }, s.cg{ lambda = 1e-5 } },

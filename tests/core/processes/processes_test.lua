@@ -178,6 +178,61 @@ function TestStreamsOfCsv()
   os.remove(path)
 end
 
+-- Processes that read LIBSVM files together have the rows of one, dense, sparse and as a stream, or
+-- the sentence of one, with its line: of files whose lines are cut anywhere, and of several.
+function TestLibsvmIsReadByShares()
+  local random = math.random
+  math.randomseed(7)
+  local lines = {}
+  for i = 1, 24000 do
+    local words = { i % 5 - 2 }
+    for j = 1, 12 do
+      if random(2) == 1 then words[#words + 1] = ("%d:%.4f"):format(j, random() - 0.5) end
+    end
+    lines[i] = i % 100 == 0 and "# nothing" or table.concat(words, " ")
+  end
+  lines[23000] = "1.5 # no pair, and the only label that is not whole"
+  support.in_folder(function(folder)
+    local whole = table.concat(lines, "\n")
+    support.write(folder .. "/good.libsvm", whole)
+    support.write(folder .. "/tail.libsvm", ("# words\n"):rep(50000) .. "2 3:1\n")
+    support.write(folder .. "/bad.libsvm", whole .. "\n1 2:x\n1 y\n")
+    support.write(folder .. "/zero.libsvm", whole .. "\n1 2:\0\n")
+    support.write(folder .. "/empty.libsvm", ("# words\n"):rep(200000))
+    local code = ([[
+      local sc, core, folder = require "scullery", require "scullery.core", %q
+      local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 },
+        phi = sc.nonlinearity.fourier(), T = 20, seed = 1 }, sc.solver.ridge{ lambda = 1e-4 } }
+      for _, names in ipairs{ "good", "tail good tail", "bad", "zero", "good empty" } do
+        local paths = {}
+        for name in names:gmatch "%%a+" do
+          paths[#paths + 1] = folder .. "/" .. name .. ".libsvm"
+        end
+        for _, option in ipairs{ "dtype", "sparse", "stream" } do
+          local value = option == "dtype" and "float32" or true
+          local fine, ds = pcall(sc.data.libsvm, paths, { [option] = value })
+          if not fine then print((ds:gsub("^.-: ", "")))
+          elseif ds.X then
+            local _, _, exchanges = sc.processes.exchanged()
+            assert(sc.processes.count == 1 or exchanges > 10, exchanges)
+            print(ds, core.checksum(ds.X), core.checksum(ds.y), table.concat(ds.part_rows, " "))
+            if option == "dtype" then -- what a process writes is its own
+              ds.X:set(1, 1, sc.processes.rank + 2)
+              assert(ds.X:get(1, 1) == sc.processes.rank + 2)
+            end
+          else
+            print(ds, ("%%a"):format(p:fit(ds):decision(sc.ones(1, 12)):get(1, 1)))
+          end
+        end
+      end]]):format(folder)
+    local one = succeeds(1, code)
+    local _, sets = one:gsub("dataset", "")
+    lu.assertEquals(sets, 6, one)
+    lu.assertStrContains(one, "bad.libsvm: line 24001, column 3")
+    for _, count in counts(2, 5) do lu.assertEquals(succeeds(count, code), one) end
+  end)
+end
+
 -- The rows of a stream that a reader makes have a name that is no file's.
 function TestStreamsOfReaders()
   local code = ([[
