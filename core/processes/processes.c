@@ -191,6 +191,8 @@ static scl_status meet(statement *own, scl_error *error) {
 scl_status scl_processes_meet(scl_status mine, scl_error *error, const char *format, ...) {
   if (all.count == 1) return mine;
   statement own = {.status = mine};
+  scl_error unasked = {0}; /* the next call tells it */
+  if (error == NULL) error = &unasked;
   va_list arguments;
   va_start(arguments, format);
   (void)vsnprintf(own.doing, sizeof own.doing, format, arguments);
