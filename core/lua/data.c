@@ -91,8 +91,7 @@ static void push_table(lua_State *L, scl_table *table, bool nameless) {
   scl_lua_set_text(L, "task", table->classification ? "classification" : "regression");
   scl_lua_push_sizes(L, table->part_rows, table->parts, 0);
   lua_setfield(L, -2, "parts");
-  lua_pushboolean(L, table->alike);
-  lua_setfield(L, -2, "alike");
+  if (table->alike) scl_lua_set_integer(L, "alike", 1);
   if (table->whole_values > 0) scl_lua_set_integer(L, "whole_values", table->whole_values);
   lua_pushstring(L, table->target); /* NULL: nil */
   lua_setfield(L, -2, "target");

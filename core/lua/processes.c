@@ -30,8 +30,7 @@ static int process_exchanged(lua_State *L) {
 
 /* core.process_meet(what): wait until all processes are here; an error where they are elsewhere */
 static int process_meet(lua_State *L) {
-  const char *what = luaL_checkstring(L, 1);
-  SCL_LUA_TRY(L, scl_processes_meet(SCL_STATUS_OK, &error, "%s", what));
+  SCL_LUA_TRY(L, scl_processes_meet(SCL_STATUS_OK, &error, "%s", luaL_checkstring(L, 1)));
   return 0;
 }
 
