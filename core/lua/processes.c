@@ -10,14 +10,15 @@ static int process_count(lua_State *L) {
   return SCL_LUA_GIVE_SIZES(L, scl_processes_count(), scl_processes_rank());
 }
 
-/* core.process_hosts() -> a list of the names of their machines */
+/* core.process_hosts() -> a list of the names of their machines, and the transport or nil */
 static int process_hosts(lua_State *L) {
   lua_newtable(L);
   for (size_t r = 0; r < scl_processes_count(); r++) {
     lua_pushstring(L, scl_processes_host(r));
     lua_rawseti(L, -2, (lua_Integer)r + 1);
   }
-  return 1;
+  lua_pushstring(L, scl_processes_transport());
+  return 2;
 }
 
 /* core.process_exchanged() -> bytes that this process has exchanged, seconds, how many exchanges */
@@ -65,7 +66,6 @@ void scl_lua_share_text(lua_State *L, const char *what) {
 
 /* core.process_share(what, text) -> the text of process 0, in all; others give any text */
 static int process_share(lua_State *L) {
-  luaL_checkstring(L, 2);
   lua_settop(L, 2);
   scl_lua_share_text(L, luaL_checkstring(L, 1));
   return 1;

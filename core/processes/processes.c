@@ -48,6 +48,9 @@ size_t scl_processes_exchanges(void) { return all.exchanges; }
 double scl_processes_bytes(void) { return all.bytes; }
 double scl_processes_seconds(void) { return all.seconds; }
 const char *scl_processes_host(size_t rank) { return all.hosts[rank]; }
+const char *scl_processes_transport(void) {
+  return all.transport == NULL ? NULL : scl_instance_name(all.transport);
+}
 
 void scl_processes_set_alone(bool alone) { all.alone = alone; }
 

@@ -21,6 +21,8 @@ size_t scl_processes_count(void);
 size_t scl_processes_rank(void);
 /* The name of the machine of a process. */
 const char *scl_processes_host(size_t rank);
+/* The name of the transport that joined them; NULL: they are none. */
+const char *scl_processes_transport(void);
 /* How many of the processes are on this machine. */
 size_t scl_processes_here(void);
 /* Exchanges of this process so far, their bytes, and the seconds that they took, with the

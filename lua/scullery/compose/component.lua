@@ -4,6 +4,7 @@ local core = require "scullery.core"
 local choose = require "scullery.compose.choose"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
+local used = require "scullery.base.used"
 
 local Component = objects.class("component", { fields = "kind name given made widths auto",
   hidden = "made widths auto",
@@ -220,7 +221,7 @@ function component.waiting(self, choices)
 end
 
 --- component.used: "KIND NAME" of each component that an instance was made of -> true.
-component.used = {}
+component.used = used.names
 
 --- component.instance(self, choices, widths): the engine's instance. widths: {scale, median,
 --- columns}, the first two as gammas, for options that depend on the data.

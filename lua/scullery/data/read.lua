@@ -5,6 +5,7 @@ local dataset = require "scullery.data.dataset"
 local files = require "scullery.data.files"
 local numbers = require "scullery.data.numbers"
 local options = require "scullery.base.options"
+local used = require "scullery.base.used"
 
 local read = {}
 
@@ -105,21 +106,21 @@ local function take_reader(name, given)
   for option, value in pairs(given) do
     if declared[option] then mine[option] = value else rest[option] = value end
   end
-  return core.instance("reader", name, mine), rest, declared
+  return used.make("reader", name, mine), rest, declared
 end
 
 --- read.columns(path): the names of the columns of a file that a plugin reads; nil where none
 --- does.
 function read.columns(path)
   local name = core.reader_of(path)
-  return name and core.reader_columns(core.instance("reader", name, {}), path) or nil
+  return name and core.reader_columns(used.make("reader", name, {}), path) or nil
 end
 
 --- read.open(path, columns): the rows of a file that a plugin reads, as text with a first line of
 --- names: the name under which they are read, and a handle while which lives they are. columns: the
 --- names of those that are read; nil: all.
 function read.open(path, columns)
-  local reader = core.instance("reader", core.reader_of(path), {})
+  local reader = used.make("reader", core.reader_of(path), {})
   local file, announced = core.reader_file(reader, path, columns)
   return announced, file
 end

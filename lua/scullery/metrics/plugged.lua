@@ -5,6 +5,7 @@ local inputs = require "scullery.metrics.inputs"
 local jackknife = require "scullery.metrics.jackknife"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
+local used = require "scullery.base.used"
 
 local plugged = {}
 
@@ -110,7 +111,7 @@ function plugged.name(f) return name_of[f] end
 --- of the metric, classes and weights.
 function plugged.estimate(name, said, truth, given)
   local o, own = apart(name, given)
-  return plugged.measured(name, core.instance("metric", name, own), said, truth, o)
+  return plugged.measured(name, used.make("metric", name, own), said, truth, o)
 end
 
 --- plugged.metric(name): the function sc.metrics.NAME(predictions, truth[, options]) of a plugin,
@@ -132,7 +133,7 @@ function plugged.metric(name)
         end
       end
       local o, mine = apart(name, given)
-      return (plugged.measured(name, core.instance("metric", name, mine), said, truth, o, true))
+      return (plugged.measured(name, used.make("metric", name, mine), said, truth, o, true))
     end)
   name_of[functions[name]] = name
   return functions[name]

@@ -161,9 +161,11 @@ fitting.check_data = check_data
 --- and where a plugin in use is not the same in all.
 function fitting.check_processes(ds, title)
   local rows, count = ds:size(), core.process_count()
+  local hosts, transport = core.process_hosts()
+  if transport then component.used["transport " .. transport] = true end
   if rows >= count then return fingerprint.plugins_agree(component.used) end
   error(("%s: fewer rows (%d) than processes (%d, the first on %s), of which each takes some \z
-    rows: start at most %d"):format(title, rows, count, core.process_hosts()[1], rows), 0)
+    rows: start at most %d"):format(title, rows, count, hosts[1], rows), 0)
 end
 
 -- The model of a pipeline without a solver: row stages, features, and for sc.pca after features the

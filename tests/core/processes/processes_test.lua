@@ -469,6 +469,21 @@ function TestAPluginOfOtherBytes()
   end)
 end
 
+-- The same of a metric, which is no part of the pipeline.
+function TestAMetricOfOtherBytes()
+  support.in_folder(function(folder)
+    local built <close> = assert(io.open(support.build .. "/plugins/metric/mcc.so", "rb"))
+    local bytes = built:read "a":gsub("mcc\0", "mcz\0")
+    support.write(folder .. "/0.so", bytes)
+    support.write(folder .. "/1.so", bytes .. "another")
+    local other = "the plugin metric mcz, " .. folder .. "/1.so, has other bytes"
+    several.fails({ "process 1 of 2 (", other }, 2, several.fit .. ([[
+      sc.plugin.load("%s/" .. sc.processes.rank .. ".so")
+      sc.metrics.mcz({ "a", "b", "a" }, { "a", "b", "b" })
+      sc.pipeline{ map(20), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))]]):format(folder))
+  end)
+end
+
 function TestBadOptions()
   for _, case in ipairs{ { "--processes 0", "1 to 256" }, { "--processes many", "many" },
     { "--processes 300", "1 to 256" }, { "--processes", "--processes" },
