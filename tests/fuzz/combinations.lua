@@ -46,7 +46,8 @@ while at < stop and os.difftime(os.time(), began) < o.seconds do
     local name = ("--seed %d --first %d --count 1"):format(seed, result.last)
     if result.own then
       crashes = crashes + 1
-    elseif result.status == LONG or result.status == 130 then
+    elseif result.status == LONG or result.status == 130
+      or result.said:find("scullery: interrupted!\n", 1, true) then -- outside of what it tries
       long = long + 1
     elseif result.status == 137 then
       attack.finding("%s: Ctrl-C does not end it within %d s", name, GRACE)
