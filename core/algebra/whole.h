@@ -33,6 +33,9 @@ typedef struct scl_whole_totals {
 scl_status scl_whole_accumulate(const scl_whole_totals *totals, scl_whole type, const void *v,
                                 ptrdiff_t stride, size_t rows, unsigned shift, scl_error *error);
 
+/* The bytes of copies of V that this makes, if there is memory; with little memory one copy. */
+double scl_whole_packed_bytes(scl_whole type, size_t n, size_t rows);
+
 /* out (rows x k) = V a, with V rows x cols and a (k x cols: column after column) in float64. The
  * order of a row's sum depends on `cols` alone. On the pool's threads. */
 void scl_whole_product(scl_whole type, size_t rows, size_t cols, const void *v, ptrdiff_t stride,

@@ -145,20 +145,42 @@ bool scl_whole_kernel_runs(const scl_whole_kernel *kernel) {
 #endif
 }
 
-/* The parts of a batch, and memory for it. */
+/* Copies of the packed columns of a matrix of order n. */
+static size_t copies_of(size_t n) {
+  const size_t threads = scl_pool_threads();
+  return scl_pool_inside() || threads > n / COPY_COLUMNS + 1 ? 1 : threads;
+}
+
+double scl_whole_packed_bytes(scl_whole type, size_t n, size_t rows) {
+  return (double)copies_of(n) * (double)scl_min(rows, BATCH_ROWS) * (double)n *
+         (double)scl_whole_size(type);
+}
+
+/* Memory for the copies of a batch. */
+static bool reserve(accumulation *job) {
+  const size_t pieces = job->copies * job->apiece;
+  job->packed = scl_allocate_array(pieces * job->strips, job->apart);
+  job->ready = scl_allocate_array(pieces, sizeof *job->ready);
+  if (job->packed != NULL && job->ready != NULL) return true;
+  SCL_RELEASE(job->packed, job->ready);
+  job->packed = NULL;
+  job->ready = NULL;
+  return false;
+}
+
+/* The parts of a batch, and memory for it; with little memory one copy for all threads. */
 static scl_status make_batch(accumulation *job, size_t batch, scl_error *error) {
   const scl_whole_kernel *kernel = job->kernel;
-  const size_t most = kernel->steps * kernel->rows, threads = scl_pool_threads();
+  const size_t most = kernel->steps * kernel->rows;
   job->depth = scl_min(most, (batch + kernel->rows - 1) / kernel->rows * kernel->rows);
   job->passes = (batch + job->depth - 1) / job->depth;
   job->apart = 2 * kernel->width * sizeof(int32_t) + job->depth / kernel->rows * kernel->bytes;
-  job->copies = scl_pool_inside() || threads > job->low->n / COPY_COLUMNS + 1 ? 1 : threads;
+  job->copies = copies_of(job->low->n);
   job->apiece = job->low->across * job->passes;
-  const size_t strips = job->copies * job->apiece * job->strips;
-  job->packed = scl_allocate_array(strips, job->apart);
-  job->ready = scl_allocate_array(job->copies * job->apiece, sizeof *job->ready);
-  if (job->packed != NULL && job->ready != NULL) return SCL_STATUS_OK;
-  return scl_fail_memory(error, strips * job->apart, "packed rows");
+  if (reserve(job)) return SCL_STATUS_OK;
+  job->copies = 1;
+  if (reserve(job)) return SCL_STATUS_OK;
+  return scl_fail_memory(error, job->apiece * job->strips * job->apart, "packed rows");
 }
 
 /* Add the products of job->rows rows from job->v on. */

@@ -212,6 +212,9 @@ enum { EXACT_PLACES = 8 };
 static double copy_bytes(const scl_flow *walked, double walk) {
   const size_t rows = scl_flow_block_rows(walked), last = walked->source->rows % rows;
   if (scl_flow_entries(walked) > 0) return 0;
+  if (walked->whole)
+    return scl_whole_packed_bytes(scl_flow_whole(walked), scl_flow_features(walked),
+                                  walked->source->rows);
   return walk *
          (walked->source->rows > rows && 5 * last < 4 * rows ? 1 + (double)last / (double)rows : 1);
 }

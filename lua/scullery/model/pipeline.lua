@@ -439,7 +439,7 @@ end
 --- prints as a sentence); exact: "rows" if sums over the features are the same for any order and
 --- any cut of the rows (whole-number features; those of two values, for row weights from 2^-28
 --- on), "blocks" if for any cut at blocks of rows, nil if not, and exact_note, why; clipped: the
---- share of whole-number features that lay beyond their range; exchanged: { bytes, seconds } of this
+--- share of whole-number features beyond their range; exchanged: { bytes, seconds } of this
 --- process with others (scullery --processes), seconds of the stages among them.
 function Pipeline:info()
   local f = need(self, "pipeline:info")

@@ -3,6 +3,7 @@
  * functions. */
 #include "algebra/symmetric_internal.h"
 #include "algebra/whole_internal.h"
+#include "algebra/whole_totals.h"
 #include "base/pool.h"
 #include "expect.h"
 
@@ -375,12 +376,41 @@ enum { RACES = 1 };
 enum { RACES = 0 };
 #endif
 
+/* Copies of the packed columns, one for each of a few threads: they are in the plan, and without
+ * memory for them there is one. Any allocation may be the one that fails. */
+static void test_little_memory(scl_whole type) {
+  enum { ROWS = 300, N = 900, THREADS = 3 };
+  void *v = some_numbers(type, ROWS, N, N, ANY);
+  const size_t before = scl_pool_threads();
+  scl_whole_totals want, got;
+  scl_error error = {0};
+  scl_pool_set_threads(1);
+  const double one = scl_whole_packed_bytes(type, N, ROWS);
+  must(scl_whole_totals_create(N, false, &want, &error), &error);
+  must(scl_whole_accumulate(&want, type, v, N, ROWS, 0, &error), &error);
+  scl_pool_set_threads(THREADS);
+  const double all = scl_whole_packed_bytes(type, N, ROWS);
+  expect(all == THREADS * one, "bytes of copies", all, THREADS * one);
+  for (long after = 0; after < 2; after++) { /* the columns, and which of them are packed */
+    must(scl_whole_totals_create(N, false, &got, &error), &error);
+    scl_allocate_fail_after(after);
+    must(scl_whole_accumulate(&got, type, v, N, ROWS, 0, &error), &error);
+    scl_allocate_fail_after(-1);
+    expect(scl_whole_totals_equal(&want, &got), "sums with little memory", (double)after, 0);
+    scl_whole_totals_destroy(&got);
+  }
+  scl_whole_totals_destroy(&want);
+  scl_pool_set_threads(before);
+  free(v);
+}
+
 int main(void) {
   expect(strcmp(scl_whole_name(SCL_WHOLE_INT8), "int8") == 0, "the name of int8", 0, 0);
   expect(strcmp(scl_whole_name(SCL_WHOLE_INT16), "int16") == 0, "the name of int16", 0, 0);
   expect(scl_whole_name(SCL_WHOLE_NONE) == NULL, "no name", 0, 0);
   for (scl_whole type = SCL_WHOLE_INT8; type <= SCL_WHOLE_INT16; type++) {
     test_threads(type);
+    test_little_memory(type);
     if (RACES) continue; /* the rest is the work of one thread */
     test_sizes(type);
     test_shifts(type);
