@@ -70,9 +70,11 @@ static size_t add_narrow(const adding *job, const void *products, const scl_band
 
 /* ------------ 128 bits */
 
-/* x rounded to a whole number; |x| < 2^125. Numbers of 2^62 or more are whole. */
-static wide_whole round_wide(double x) {
-  return fabs(x) < 0x1p62 ? (int64_t)rint(x) : (wide_whole)x;
+/* x rounded to a whole number, halves to even; |x| < 2^62. A sum with MAGIC has no bits behind the
+ * point, and numbers of 2^52 or more are whole. */
+static int64_t round_number(double x) {
+  static const double MAGIC = 0x1.8p52;
+  return (int64_t)(fabs(x) < 0x1p51 ? (x + MAGIC) - MAGIC : rint(x));
 }
 
 static void add_wide_number(int64_t *low, int64_t *high, wide_whole number) {
@@ -81,21 +83,30 @@ static void add_wide_number(int64_t *low, int64_t *high, wide_whole number) {
   *high = (int64_t)(uint64_t)(sum >> 64);
 }
 
-/* Add row r of a band, which has numbers of 2^61 or more, one by one. False: one is not below
- * WIDE. */
+/* The same of 2^62 <= |x| < 2^125, a multiple of 2^10. */
+static wide_whole round_large(double x) {
+  return fabs(x) < 0x1p72 ? (wide_whole)(int64_t)(x * 0x1p-10) * 1024 : (wide_whole)x;
+}
+
+/* Add row r of a band, which has numbers of 2^61 or more; those of 2^62 or more, which are whole, one
+ * by one. False: one is not below WIDE. */
 static bool add_large_row(const adding *job, const void *products, const scl_band *band, size_t r,
                           double *most) {
   const scl_whole_totals *totals = job->to->totals;
   const size_t tile = totals->low->tile;
   const double *inverse = job->to->inverse;
-  int64_t *low = row_of(totals->low, band, r), *high = row_of(totals->high, band, r);
-  for (size_t k = 0; k < columns_of(totals->low, band, r); k++) {
+  const size_t cols = columns_of(totals->low, band, r);
+  int64_t *low = row_of(totals->low, band, r), *high = row_of(totals->high, band, r),
+          whole[MOST_TILE];
+  for (size_t k = 0; k < cols; k++) {
     const double x = scl_number(products, job->dtype, r * tile + k) *
                      inverse[band->i * tile + band->first + r] * inverse[band->j * tile + k];
     if (!(fabs(x) < WIDE)) return false;
     if (fabs(x) > *most) *most = fabs(x);
-    add_wide_number(&low[k], &high[k], round_wide(x));
+    whole[k] = fabs(x) < 0x1p62 ? round_number(x) : 0;
+    if (!(fabs(x) < 0x1p62)) add_wide_number(&low[k], &high[k], round_large(x));
   }
+  scl_loops_get()->add_wide_i64(cols, whole, low, high);
   return true;
 }
 

@@ -14,8 +14,10 @@
 enum { LEAST_ORDER = 64, LEAST_ROWS = 32 };
 /* The packed bytes of a part, unless LEAST_PART rows have more. */
 enum { PACKED_BYTES = 32 << 20, LEAST_PART = 256 };
-/* Rows of a band: a multiple of the columns of each kind of strip. */
-enum { BAND_ROWS = 96 };
+/* Rows of a band: a multiple of the columns of each kind of strip. Each band reads all other columns
+ * of its tile from an outer cache: one thread, which shares no work, takes TALL times as many rows of
+ * float32. */
+enum { BAND_ROWS = 96, TALL = 3 };
 
 typedef struct accumulation {
   scl_symmetric *a;
@@ -187,7 +189,8 @@ static void plain_band(void *context, size_t index) { run_band(context, index, m
 static scl_status run_accumulation(accumulation *job, scl_error *error) {
   bool packs;
   SCL_TRY(open_packed(job, &packs, error));
-  job->band = packs ? BAND_ROWS : job->a->tile;
+  const bool tall = job->dtype == SCL_DTYPE_FLOAT32 && scl_pool_threads() == 1;
+  job->band = !packs ? job->a->tile : tall ? TALL * BAND_ROWS : BAND_ROWS;
   if (job->visit != NULL) {
     const size_t bytes = scl_pool_threads() * band_bytes(job);
     job->scratch = scl_allocate(bytes);

@@ -146,21 +146,27 @@ static scl_status add_columns(scl_whole_sums *sums, const run *r, scl_error *err
                 : scl_fail(error, SCL_STATUS_BAD_DATA, "a target is NaN or infinite");
 }
 
-/* own[at] += the sum over rows of column a times column b. Small whole numbers are summed in
- * float64, which is exact: up to 2^15 rows of products of at most 2^36. */
+/* The sums of products of whole numbers of at most 2^18 in size, which float64 adds exactly over
+ * 2^15 rows: sums 2 k numbers, column j times the last column, then its squares. large (k):
+ * nonzero for a column with other numbers. */
+static void add_small(const run *r, size_t k, double *sums, double *large) {
+  static const double MAGIC = 0x1.8p52, MOST = 0x1p18; /* x + MAGIC has no bits behind the point */
+  for (size_t i = 0; i < r->rows.rows; i++) {
+    const double *row = r->columns + i * k, last = row[k - 1];
+    for (size_t j = 0; j < k; j++) {
+      const double x = row[j];
+      sums[j] += x * last;
+      sums[k + j] += x * x;
+      large[j] = (x + MAGIC) - MAGIC == x && fabs(x) <= MOST ? large[j] : 1;
+    }
+  }
+}
+
+/* own[at] += the sum over rows of column a times column b. */
 static scl_status add_products(scl_exact *own, size_t at, const run *r, size_t k, size_t a,
                                size_t b, scl_error *error) {
-  const double *columns = r->columns, most = 0x1p18;
-  double sum = 0;
-  bool small = true; /* whole numbers, whose products float64 sums exactly */
-  for (size_t i = 0; small && i < r->rows.rows; i++) {
-    const double x = columns[i * k + a], y = columns[i * k + b];
-    small = fabs(x) <= most && fabs(y) <= most && x == floor(x) && y == floor(y);
-    sum += x * y;
-  }
-  if (small) return scl_exact_add_one(own, at, sum, 0, error);
   for (size_t i = 0; i < r->rows.rows; i++)
-    SCL_TRY(scl_exact_add_product(own, at, columns[i * k + a], columns[i * k + b], error));
+    SCL_TRY(scl_exact_add_product(own, at, r->columns[i * k + a], r->columns[i * k + b], error));
   return SCL_STATUS_OK;
 }
 
@@ -169,11 +175,21 @@ static scl_status add_products(scl_exact *own, size_t at, const run *r, size_t k
 static scl_status add_own(scl_whole_sums *sums, const run *r, scl_error *error) {
   const size_t c = sums->targets, k = c + 1;
   scl_exact *own = sums->own[r->rows.group];
-  for (size_t j = 0; j < c; j++) {
-    SCL_TRY(add_products(own, j, r, k, j, c, error));
-    SCL_TRY(add_products(own, c + j, r, k, j, j, error));
+  double *small = scl_allocate_zero(3 * k * sizeof *small), *large = small + 2 * k;
+  if (small == NULL) return scl_fail_memory(error, 3 * k * sizeof *small, "sums of targets");
+  add_small(r, k, small, large);
+  scl_status status = SCL_STATUS_OK;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < k; j++) {
+    const bool exact = large[j] == 0 && large[c] == 0;
+    if (j < c) /* of the last column both are the weights */
+      status = exact ? scl_exact_add_one(own, j, small[j], 0, error)
+                     : add_products(own, j, r, k, j, c, error);
+    if (status == SCL_STATUS_OK)
+      status = large[j] == 0 ? scl_exact_add_one(own, c + j, small[k + j], 0, error)
+                             : add_products(own, c + j, r, k, j, j, error);
   }
-  return add_products(own, 2 * c, r, k, c, c, error);
+  scl_release(small);
+  return status;
 }
 
 /* Add a run of rows to all sums, or to all but the moments. */
