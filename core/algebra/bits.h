@@ -58,13 +58,9 @@ typedef struct scl_bits_part {
 /* a += sum over the parts of factor B'B. SCL_STATUS_CANCELLED after Ctrl-C. */
 scl_status scl_bits_gram(const scl_bits_part *parts, size_t n_parts, scl_symmetric *a,
                          scl_error *error);
-/* out (columns x k, row stride `stride`) += B'r, where B is rows start .. start+rows-1 of `bits`
- * and r is rows x k. Sums of 8 (k = 1) or 4 rows are read from tables and added in the order of the
- * rows: the same bits for any number of threads and instruction set. */
-scl_status scl_bits_adjoint(const scl_bits *bits, size_t start, size_t rows, const double *r,
-                            size_t k, double *out, size_t stride, scl_error *error);
-/* out (k planes of bits->columns numbers) += B'r, where r is k planes of `rows` whole numbers of
- * which all sums are exact; in the calling thread. Two planes are looked up together. */
+/* out (k planes of bits->columns numbers) += B'r, where B is rows start .. start+rows-1 of `bits` and r
+ * is k planes of `rows` whole numbers of which all sums are exact; in the calling thread. Two planes
+ * are looked up together. */
 scl_status scl_bits_adjoint_whole(const scl_bits *bits, size_t start, size_t rows, const double *r,
                                   size_t k, double *out, scl_error *error);
 /* out += factor B'r from counts of rows, where each column of r has at most two values, as

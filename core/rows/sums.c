@@ -8,8 +8,7 @@
 
 /* ------------ parts */
 
-/* Exact sums keep all in `whole`; others have a right side and sums for each group, and a moment
- * unless it is counted. */
+/* Exact sums keep all in `whole`; others have a moment, a right side and sums for each group. */
 scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *error) {
   const size_t d = like->features, c = like->targets, groups = like->groups;
   scl_sums *sums = scl_allocate_zero(sizeof *sums);
@@ -48,7 +47,7 @@ scl_status scl_sums_create(const scl_sums *like, scl_sums **out, scl_error *erro
   scl_status status = SCL_STATUS_OK;
   if (!sums->right || !sums->sum || !sums->square || !sums->count || !sums->moment)
     status = scl_fail_memory(error, groups * d * (c + 1) * sizeof(double), "normal equations");
-  for (size_t g = 0; status == SCL_STATUS_OK && !like->counted && g < groups; g++)
+  for (size_t g = 0; status == SCL_STATUS_OK && g < groups; g++)
     status = scl_symmetric_create(d, &sums->moment[g], error);
   if (status == SCL_STATUS_OK)
     *out = sums;
@@ -102,7 +101,7 @@ static scl_status merge_parts(void *context, void *into, void *from, scl_error *
   const size_t groups = to->groups, c = to->targets;
   (void)context;
   if (to->exact) return scl_whole_sums_merge(to->whole, other->whole, false, error);
-  for (size_t g = 0; !to->counted && g < groups; g++)
+  for (size_t g = 0; g < groups; g++)
     scl_service_symmetric.add(1, other->moment[g], to->moment[g]);
   add_numbers(groups * to->features * (c + 1), other->right, to->right);
   add_numbers(groups * c, other->sum, to->sum);
@@ -116,10 +115,9 @@ static void close_part(void *context, void *part) {
   scl_sums_destroy(part);
 }
 
-/* bytes: those of a part, which decide whether there are several leaves (reduce.h). Parts of sums
- * of bits have no moments: their counts are in one matrix for all leaves (sums_bits.c). */
+/* bytes: those of a part, which decide whether there are several leaves (reduce.h). */
 scl_reduction scl_sums_reduction(scl_sums *like) {
-  const size_t d = like->features, squares = like->counted ? 0 : d / 2;
+  const size_t d = like->features, squares = d / 2;
   if (like->exact) /* one part: its order does not matter */
     return (scl_reduction){like, SIZE_MAX, open_part, merge_parts, close_part, NULL};
   const size_t bytes = like->groups * d * (squares + like->targets + 1) * 8;
