@@ -254,8 +254,8 @@ static _Noreturn void wait_and_end(launch *l, const sigset_t *awaited) {
 /* The memory that the processes share. */
 static shared *map_shared(const forking *self, size_t *bytes, scl_error *error) {
   *bytes = sizeof(shared) + 2 * self->processes * CHUNK * sizeof(int64_t);
-  void *memory =
-      mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  /* Reserved: pages that the system did not have later would end a process. */
+  void *memory = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory != MAP_FAILED) return memory;
   (void)self->base.host->fail(error, SCL_STATUS_NO_MEMORY,
                               "%.0f MB of memory that %zu processes share: %s",

@@ -75,6 +75,13 @@ local function streamed()
     return X:slice(first, first + count - 1), y:slice(first, first + count - 1)
   end }
 end
+-- Rows of a file that the processes read together, in the folder of the attack or above it.
+local function shares()
+  local file = io.open "shares.libsvm"
+  if file then file:close() end
+  at()
+  return sc.data.libsvm(file and "shares.libsvm" or "../shares.libsvm", { dtype = "float64" })
+end
 
 local s = sc.solver
 local kinds = {
@@ -91,6 +98,7 @@ local kinds = {
   logistic_int16 = { classes, features{ dtype = "int16" }, s.logistic{ lambda = 1e-4 } },
   lasso = { numbers, features{}, s.lasso{ lambda = 1e-3 } },
   hinge = { classes, features{ T = 50 }, s.hinge{ lambda = 1e-3 } },
+  shares = { shares, features{ T = 40 }, s.ridge{ lambda = 1e-4 } },
   rows = { streamed, features{}, s.ridge{ lambda = 1e-4 } },
   search = { numbers, features{}, s.ridge{ lambda = sc.choose.log{ 1e-6, 1e-2, count = 3 } },
     true },

@@ -206,7 +206,7 @@ end
 
 -- ------------ checks
 
-local ours = { out = true, err = true, empty = true, pipe = true }
+local ours = { ["shares.libsvm"] = true, out = true, err = true, empty = true, pipe = true }
 
 local function check_files(case, finding)
   for _, name in ipairs(attack.files(folder)) do
@@ -295,6 +295,12 @@ end
 -- ------------ all of them
 
 support.write(folder .. "empty", "")
+local lines = {}
+for i = 1, 24000 do
+  lines[i] = ("%.4f 1:%.6f 2:%.6f 3:%.6f 4:%.6f 5:%.6f\n"):format(math.sin(i), math.sin(2 * i),
+    math.sin(3 * i), math.sin(5 * i), math.sin(7 * i), math.sin(11 * i))
+end
+support.write(folder .. "shares.libsvm", table.concat(lines))
 -- Half of the cases by fork, where there are other launchers.
 local usable = { "fork" }
 for _, name in ipairs{ "openmpi", "mpich" } do
