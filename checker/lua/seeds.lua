@@ -47,6 +47,36 @@ local function is_idle(want, with, bit)
   return true
 end
 
+-- Large seeds fit as well as small ones: of RANKED of each, not all are worse, or all better, which
+-- happens by chance once in 2 x 10^7.
+local RANKED <const>, LARGE <const> = 14, 1 << 40
+
+local function expect_alike(t, label, losses)
+  local small, large = { table.unpack(losses, 1, RANKED) }, { table.unpack(losses, RANKED + 1) }
+  local least, most = math.min(table.unpack(small)), math.max(table.unpack(small))
+  local low, high = math.min(table.unpack(large)), math.max(table.unpack(large))
+  t:expect(most >= low and high >= least, "%s: seeds 1 to %d have squared errors of the rows of \z
+    the fit from %.6g to %.6g, and seeds from 2^40 + 1 on from %.6g to %.6g", label, RANKED, least,
+    most, low, high)
+end
+
+local function check_fits(t)
+  local problems = require "scullery_checker.solver.problems"
+  for one in problems.variants(t) do
+    local case, losses = one.cases[1], {}
+    for k = 1, 2 * RANKED do
+      local seed = k <= RANKED and k or k - RANKED + LARGE
+      local told = problems.solve(t.subject:make(problems.with(one.given, { seed = seed })),
+        problems.with(case.problem, { Z = case.problem.X }))
+      if told.status ~= "ok" then break end
+      local off = told.fits[1].predictions - case.problem.Y
+      losses[k] = off:mul(off):sum()
+      if k == 2 and math.abs(losses[1] - losses[2]) <= 1e-6 * losses[1] then break end
+    end
+    if #losses == 2 * RANKED then expect_alike(t, case.label, losses) end
+  end
+end
+
 local function run(t)
   local has, any, tried = false, false, 0
   for _, option in ipairs(t.subject.info.options) do has = has or option.name == "seed" end
@@ -68,6 +98,7 @@ local function run(t)
       end
     end
   end
+  if any and t.kind == "solver" then check_fits(t) end
   if not any then
     t:skip(has and "seeds have no results of their own" or "it has no option 'seed'")
   end

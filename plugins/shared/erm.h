@@ -6,6 +6,7 @@
 #include "shared/column_descent.h"
 #include "shared/csr_newton.h"
 #include "shared/csr_rows.h"
+#include "shared/erm_definition.h"
 #include "shared/lbfgs.h"
 #include "shared/refined_solve.h"
 #include "shared/solver_options.h"

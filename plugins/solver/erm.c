@@ -15,6 +15,7 @@ PART_LOSS_ABILITY(erm)
 const scl_plugin scullery_plugin = {
     .name = "erm",
     .summary = "The regularised mean of any loss: sc.loss.NAME, or one that a script defines",
+    .definition = "l(f, y) = loss.l and loss.l(f, y)" ERM_OBJECTIVE,
     .doc =
         "min (1/N) sum_i w_i l(phi_i a + b, y_i) + lambda R(a); R(a) = ||a||^2/2, ||a||_1 or\n"
         "both. Each target, and each class against all others, is a problem of its own.\n"

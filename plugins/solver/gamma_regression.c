@@ -13,6 +13,7 @@ static scl_status create(void *instance, scl_error *error) {
 const scl_plugin scullery_plugin = {
     .name = "gamma_regression",
     .summary = "Gamma regression of positive sizes, with a log link",
+    .definition = "p() = 2" ERM_DEVIANCE,
     .doc = "min (1/N) sum_i w_i l(phi_i a + b, y_i) + lambda R(a), l half the deviance of sizes y "
            "> 0\n"
            "with mean exp(phi a + b) (loss.gamma), by the methods of solver.erm, with its gap.\n"

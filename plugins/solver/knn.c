@@ -264,6 +264,14 @@ static void cost(const void *instance, const scl_problem *problem, const double 
 const scl_plugin scullery_plugin = {
     .name = "knn",
     .summary = "k nearest neighbours: votes of a classification, means of a regression",
+    .definition = "score(rows) = type(rows[1].y) == \"number\" and function(x)\n"
+                  "  local apart = map(rows, function(r) return squared_distance(r.x, x) end)\n"
+                  "  local last = sorted(apart)[min(k, #rows)]\n"
+                  "  local function of(f)\n"
+                  "    return sum(rows, function(r, i) return apart[i] <= last and f(r) or 0 end)\n"
+                  "  end\n"
+                  "  return of(function(r) return r.w*r.y end)/of(function(r) return r.w end)\n"
+                  "end",
     .doc = "f(x) = the mean of the targets of the k training rows nearest to x in Euclidean\n"
            "distance (ties to the earlier row), weighted by the row weights. A classification's\n"
            "scores are shares of votes, from -1 (none) to 1 (all). Two classes that tie give 0,\n"

@@ -12,6 +12,7 @@ static scl_status create(void *instance, scl_error *error) {
 const scl_plugin scullery_plugin = {
     .name = "lad",
     .summary = "Least absolute deviations: regression to the median",
+    .definition = "l(f, y) = abs(f - y)" ERM_OBJECTIVE,
     .doc = "min (1/N) sum_i w_i |y_i - phi_i a - b| + lambda R(a), by the methods of solver.erm, "
            "with\n"
            "its gap. It is solver.quantile of tau = 0.5 with twice the loss.",

@@ -13,6 +13,7 @@ static scl_status create(void *instance, scl_error *error) {
 const scl_plugin scullery_plugin = {
     .name = "poisson",
     .summary = "Poisson regression of counts, with a log link",
+    .definition = "p() = 1" ERM_DEVIANCE,
     .doc = "min (1/N) sum_i w_i l(phi_i a + b, y_i) + lambda R(a), l half the deviance of counts y "
            ">= 0\n"
            "with mean exp(phi a + b) (loss.poisson), by the methods of solver.erm, with its gap.\n"

@@ -22,6 +22,8 @@ static scl_status create(void *instance, scl_error *error) {
 const scl_plugin scullery_plugin = {
     .name = "quantile",
     .summary = "Quantile regression: the median, or several quantiles that do not cross",
+    .definition = "t() = when(type(tau) == \"number\", tau, 0/0)\n"
+                  "l(f, y) = max(t()*(y - f), (t() - 1)*(y - f))" ERM_OBJECTIVE,
     .doc =
         "min (1/N) sum_i w_i l(phi_i a + b, y_i) + lambda R(a), l(f, y) = tau r for r = y - f >= "
         "0,\n"

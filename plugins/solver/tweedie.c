@@ -16,6 +16,7 @@ static scl_status create(void *instance, scl_error *error) {
 const scl_plugin scullery_plugin = {
     .name = "tweedie",
     .summary = "Tweedie regression of amounts that may be 0, with a log link",
+    .definition = "p() = power" ERM_DEVIANCE,
     .doc =
         "min (1/N) sum_i w_i l(phi_i a + b, y_i) + lambda R(a), l half the deviance of Tweedie\n"
         "variables y >= 0 with mean exp(phi a + b) and variance mean^power (loss.tweedie), by the\n"

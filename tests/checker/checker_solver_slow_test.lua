@@ -4,29 +4,29 @@ local lu = require "luaunit"
 local sc = require "scullery"
 local core = require "scullery.core"
 
-local all_models = " csr path penalty sparse start objective optimal stationary loss estimate \z
+local all_models = " csr path penalty sparse start objective optimal loss estimate \z
   tolerance"
 local no_models = " save decide damaged"
 
 local skipped = {
   adaboost = "intercept limit simpler targets" .. all_models,
   boosting = "limit simpler" .. all_models:gsub(" loss", ""),
-  box = "csr stationary estimate path sparse" .. no_models,
+  box = "csr estimate path sparse" .. no_models,
   cg = "estimate loss objective optimal path" .. no_models,
-  erm = "stationary estimate path" .. no_models,
-  hinge = "stationary estimate sparse targets" .. no_models,
+  erm = "estimate path" .. no_models,
+  hinge = "estimate sparse targets" .. no_models,
   huber = "csr estimate objective optimal path sparse" .. no_models,
   kernel_ridge = "limit" .. all_models:gsub(" path", ""):gsub(" tolerance", ""),
   knn = "intercept limit simpler" .. all_models,
-  lasso = "stationary estimate loss sparse" .. no_models,
-  logistic = "stationary estimate targets" .. no_models,
+  lasso = "estimate loss sparse" .. no_models,
+  logistic = "estimate targets" .. no_models,
   optimal_stepsize = "csr estimate intercept limit objective optimal path penalty simpler sparse \z
-    start stationary tolerance" .. no_models,
-  ridge = "stationary limit loss objective optimal sparse tolerance" .. no_models,
-  sfgd = "csr stationary estimate intercept limit objective optimal path penalty simpler sparse \z
     start tolerance" .. no_models,
-  svm = "csr estimate intercept limit loss objective optimal path penalty sparse start stationary",
-  trimmed = "csr stationary estimate loss objective optimal path sparse tolerance" .. no_models,
+  ridge = "limit loss objective optimal sparse tolerance" .. no_models,
+  sfgd = "csr estimate intercept limit objective optimal path penalty simpler sparse \z
+    start tolerance" .. no_models,
+  svm = "csr estimate intercept limit loss objective optimal path penalty sparse start",
+  trimmed = "csr estimate loss objective optimal path sparse tolerance" .. no_models,
 }
 
 skipped.poisson = skipped.erm .. " classes"
@@ -54,6 +54,9 @@ skipped_at_size.poisson = skipped_at_size.erm .. " seeds"
 for _, name in ipairs{ "adaboost", "knn", "optimal_stepsize", "poisson", "sfgd" } do
   skipped_at_size[name] = skipped_at_size[name] .. " cuts"
 end
+for _, name in ipairs{ "adaboost", "boosting", "optimal_stepsize", "sfgd", "svm", "trimmed" } do
+  skipped_at_size[name] = skipped_at_size[name] .. " definition"
+end
 
 local of_solvers = {}
 for _, test in ipairs(require "scullery_checker.solver") do of_solvers[test.name] = true end
@@ -74,7 +77,7 @@ local alike = { quantile = true, lad = true, gamma_regression = true, tweedie = 
 for name in pairs(alike) do
   TestSolvers["test_" .. name] = function()
     for _, test in ipairs{ "solves", "weights", "targets", "objective", "optimal", "loss", "learns",
-      "same-bits", "float32", "edges" } do
+      "same-bits", "float32", "edges", "definition" } do
       local all = sc.plugin.check("solver." .. name, { only = test, in_process = true, seed = 1 })
       for _, result in ipairs(all.results) do
         lu.assertEquals(result.outcome, "pass", result.name .. ": " .. result.text)

@@ -95,6 +95,38 @@ function TestDefinition:test_mistakes_are_told()
   end
 end
 
+-- The solver of `scullery plugin new` with this definition.
+local function solver_outcome(name, objective)
+  local file <close> = assert(io.open((os.getenv "SCULLERY_SOURCE" or ".")
+    .. "/lua/scullery/templates/solver.c"))
+  local text = file:read "a":gsub("my_plugin", name)
+  sc.plugin.compile{ kind = "solver", name = name, source = text:gsub('%.version = "0%.1"',
+    (".definition = \"objective(rows, a) = %s\", %%0"):format(objective)) }
+  return check.run(name, { only = "definition", in_process = true, seed = 3 }).results[1]
+end
+
+function TestDefinition:test_objectives_of_solvers()
+  local squares = "average(rows, function(r) return (r.f - r.y)^2 end) + "
+  local found = solver_outcome("conjugate_right", squares .. "lambda*dot(a, a)")
+  lu.assertEquals(found.outcome, "pass", found.text)
+  found = solver_outcome("conjugate_other", squares .. "lambda/2*dot(a, a)")
+  lu.assertEquals(found.outcome, "fail")
+  lu.assertStrContains(found.text, "it says converged, and near its coefficients")
+end
+
+-- The mean of the two nearest rows, by their weights.
+function TestDefinition:test_scores_of_models()
+  local component = require("scullery").solver.knn{ k = 2 }
+  local score = definition.of(component).score
+  local rows = { { x = { 0, 0 }, y = 1, w = 1 }, { x = { 1, 0 }, y = 4, w = 2 },
+    { x = { 9, 9 }, y = 70, w = 1 } }
+  lu.assertAlmostEquals(score(rows){ 0.2, 0 }, 3, 1e-15)
+end
+
+function TestDefinition:test_equations()
+  lu.assertEquals(functions.solve({ { 0, 2 }, { 1, 1 } }, { 4, 5 }), { 3, 2 })
+end
+
 function TestDefinition:test_rounding_of_arguments_is_allowed_for()
   local wanted, slack = definition.values(function(x) return 1 / (1 - x) end, 1 - 1e-6)
   lu.assertAlmostEquals(wanted[1], 1e6, 1)

@@ -120,4 +120,24 @@ function functions.sorted(list)
   return made
 end
 
+
+--- solve(A, b): x with A x = b, A a list of rows, by elimination with pivots.
+function functions.solve(A, b)
+  local n, M = #b, {}
+  for i = 1, n do
+    M[i] = table.move(A[i], 1, n, 1, {})
+    M[i][n + 1] = b[i]
+  end
+  for k = 1, n do
+    local p = k
+    for i = k + 1, n do if math.abs(M[i][k]) > math.abs(M[p][k]) then p = i end end
+    M[k], M[p] = M[p], M[k]
+    for i = 1, n do
+      local factor = i ~= k and M[i][k] / M[k][k] or 0
+      for j = k, factor ~= 0 and n + 1 or 0 do M[i][j] = M[i][j] - factor * M[k][j] end
+    end
+  end
+  return functions.map(M, function(row, i) return row[n + 1] / row[i] end)
+end
+
 return functions

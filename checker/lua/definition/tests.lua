@@ -26,9 +26,12 @@ local function number_of(option, u, v, far)
   return math.min(math.max(option.low < 0 and v < 0.25 and -x or x, option.low), option.high)
 end
 
+local parts_of = { kernel = { "linear", "gaussian", "laplacian", "polynomial", "gaussian" },
+  loss = { "square", "huber", "logistic", "poisson" } }
+
 local function part(kind, u)
-  local kernels = { "linear", "gaussian", "laplacian", "polynomial", "gaussian" }
-  local name = kind == "kernel" and kernels[1 + math.floor(u * #kernels)]
+  local names = parts_of[kind]
+  local name = names and names[1 + math.floor(u * #names)]
   if not name then return nil end
   return require("scullery")[kind][name](name == "gaussian" and { width = 0.5 + u } or {})
 end
@@ -40,6 +43,8 @@ local function value_of(option, draw, far, count)
     local list = {}
     for k = 1, count do list[k] = part(option.words[1], draw()) end
     return #list > 0 and list or nil
+  elseif parts_of[option.words[1]] then
+    return part(option.words[1], u)
   elseif option.takes_list then
     local list = {}
     for k = 1, count do list[k] = number_of(option, draw(), v, far) end
@@ -328,6 +333,8 @@ compare.stage = { row = function(_, t, component, row)
     end
   end
 end }
+
+compare.solver = require "scullery_checker.definition.solvers"
 
 -- ------------
 

@@ -281,13 +281,6 @@ local function check_strange(t)
   end
 end
 
-local function check_size(t)
-  local X, y = rows.random(t, 600, 300)
-  local stage = t.subject:make{} -- all of its parameters, and its full width
-  expect_finite(t, stage, X, y, "600 rows of 300 columns", true)
-  expect_finite(t, stage, X:slice(1, 100), y:slice(1, 100), "100 rows of 300 columns", true)
-end
-
 -- ------------ the arrays
 
 -- The matrix with a column less, or with numbers that nothing else has.
@@ -339,7 +332,6 @@ return {
     sentence", run = check_few },
   { name = "strange-rows", about = "tiny, huge and far rows: finite numbers, or a sentence",
     run = check_strange },
-  { name = "many-columns", about = "300 columns, more and less than rows", run = check_size },
   { name = "saved", about = "its arrays make it again; those of other shapes are refused",
     run = check_saved },
 }

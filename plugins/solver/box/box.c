@@ -442,6 +442,13 @@ static void box_cost(const void *instance, const scl_problem *problem, const dou
 const scl_plugin scullery_plugin = {
     .name = "box",
     .summary = "A convex loss with every weight in [-C/T, C/T], to a duality gap",
+    .definition = "h(r) = when(abs(r) <= delta, r^2/2, delta*abs(r) - delta^2/2)\n"
+                  "l(f, y) = when(loss == \"square\", (f - y)^2/2, loss == \"logistic\", max(-f*y, "
+                  "0) + log1p(exp(-abs(f*y))),\n"
+                  "  loss == \"exponential\", exp(-f*y), loss == \"hinge\", max(0, 1 - f*y),\n"
+                  "  loss == \"squared_hinge\", max(0, 1 - f*y)^2/2, h(f - y))\n"
+                  "objective(rows, a) = when(largest(a, abs) <= C/#a*(1 + 1e-9),\n"
+                  "  average(rows, function(r) return l(r.f, r.y) end), inf)",
     .doc =
         "min_a (1/n) sum l(f(x_i), y_i) s.t. ||a||_inf <= C/T, each target apart (Rahimi and "
         "Recht\n"

@@ -412,6 +412,9 @@ static void cg_cost(const void *instance, const scl_problem *problem, const doub
 const scl_plugin scullery_plugin = {
     .name = "cg",
     .summary = "Ridge regression by preconditioned conjugate gradients, without Phi'Phi",
+    .definition = "objective(rows, a) = penalty == \"l2\" and average(rows, function(r) return "
+                  "(r.f - r.y)^2/2 end)\n"
+                  "  + lambda/2*dot(a, a)",
     .doc =
         "(Phi'Phi + n lambda R) a = Phi'y, the problem of solver.ridge with penalty l2 (R = I) or\n"
         "rkhs (R = G), without Phi'Phi: one sweep over the rows per iteration, for all targets\n"

@@ -573,6 +573,9 @@ static void hinge_cost(const void *instance, const scl_problem *problem, const d
 const scl_plugin scullery_plugin = {
     .name = "hinge",
     .summary = "The linear support vector machine, hinge or squared hinge, to a duality gap",
+    .definition = "l(z) = when(loss == \"hinge\", max(0, 1 - z), max(0, 1 - z)^2/2)\n"
+                  "objective(rows, a) = average(rows, function(r) return l(r.y*r.f) end) + "
+                  "lambda/2*dot(a, a)",
     .doc =
         "min (1/n) sum_i l(1 - y_i (phi_i a + b)) + (lambda/2) ||a||^2, one column against all\n"
         "others for several classes; l(z) = max(0, z), or max(0, z)^2/2 (squared_hinge).\n"

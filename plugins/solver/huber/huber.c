@@ -421,6 +421,9 @@ static const void *huber_ability(const void *self, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "huber",
     .summary = "Robust regression: Huber's loss with a ridge penalty",
+    .definition = "h(r) = when(abs(r) <= delta, r^2/2, delta*abs(r) - delta^2/2)\n"
+                  "objective(rows, a) = scale == \"none\" and\n"
+                  "  average(rows, function(r) return h(r.f - r.y) end) + lambda/2*dot(a, a)",
     .doc =
         "min_{a,b} (1/n) sum_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2,\n"
         "h(r) = r^2/2 for |r| <= delta, else delta |r| - delta^2/2, each target by itself,\n"

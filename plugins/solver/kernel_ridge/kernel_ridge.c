@@ -565,6 +565,13 @@ const scl_plugin scullery_plugin = {
     .name = "kernel_ridge",
     .summary =
         "Exact kernel ridge regression, for as many rows as a matrix of n^2/2 numbers allows",
+    .definition = "N(rows) = sum(rows, function(r) return r.w end)\n"
+                  "A(rows) = map(rows, function(r, i) return map(rows, function(s, j)\n"
+                  "  return kernel.K(r.x, s.x) + when(i == j, N(rows)*lambda/r.w, 0) end) end)\n"
+                  "score(rows) = not intercept and type(rows[1].y) == \"number\" and (function(b)\n"
+                  "  return function(x) return sum(rows, function(r, i) return b[i]*kernel.K(r.x, "
+                  "x) end) end\n"
+                  "end)(solve(A(rows), map(rows, function(r) return r.y end)))",
     .doc =
         "min_f (1/2n) sum_i w_i (f(x_i) - y_i)^2 + (lambda/2) ||f||_K^2, f = sum_i b_i K(x_i, .)\n"
         "w_i are the row weights and n their sum: (K + n lambda W^-1) b = y (Saunders, Gammerman\n"

@@ -256,6 +256,8 @@ const scl_plugin scullery_plugin = {
     .name = "lasso",
     .summary = "Least squares with an l1 or elastic net penalty, from streamed normal equations, "
                "to a duality gap",
+    .definition = "objective(rows, a) = average(rows, function(r) return (r.f - r.y)^2/2 end)\n"
+                  "  + lambda*(l1_ratio*sum(a, abs) + (1 - l1_ratio)/2*dot(a, a))",
     .doc =
         "min_a (1/2n) ||Phi a - y||^2 + lambda (l1_ratio ||a||_1 + (1 - l1_ratio)/2 ||a||^2),\n"
         "each target apart (Dube and Marchand 2023, algorithm 4; Zou and Hastie 2005). By its\n"

@@ -505,6 +505,9 @@ static const void *logistic_ability(const void *self, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "logistic",
     .summary = "Logistic regression of two classes or many, by L-BFGS or minibatches",
+    .definition = "l(z) = max(-z, 0) + log1p(exp(-abs(z)))\n"
+                  "objective(rows, a) = average(rows, function(r) return l(r.y*r.f) end) + "
+                  "lambda/2*dot(a, a)",
     .doc =
         "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
         "l = log(1 + exp(-y f)); k classes, a column for each: l = log sum_j exp f_j - f_y.\n"

@@ -463,6 +463,9 @@ static scl_penalty ridge_penalty(const void *self) {
 const scl_plugin scullery_plugin = {
     .name = "ridge",
     .summary = "Least squares with an l2 or RKHS penalty, from streamed normal equations",
+    .definition = "objective(rows, a) = penalty == \"l2\" and average(rows, function(r) return "
+                  "(r.f - r.y)^2/2 end)\n"
+                  "  + lambda/2*dot(a, a)",
     .doc =
         "min_a (1/2n) ||Phi a - y||^2 + (lambda/2) R(a), R(a) = ||a||^2 (l2) or a'Ga (rkhs; Dube\n"
         "and Marchand 2023, algorithm 3). The sums over rows are made once, block by block; each\n"

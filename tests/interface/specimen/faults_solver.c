@@ -339,10 +339,6 @@ static scl_status asks_inside(void *context, const scl_rows *rows, scl_error *er
 #define WALK status = problem->walk(problem, sums_visit, &s, error)
 #define EACH_COEFFICIENT for (size_t i = 0; i < problem->features * problem->targets; i++)
 
-/* A penalty of i a_i^2 more for column i, without an ability that says so. */
-SOLVE_SUMS(solve_other_penalty, NORMAL,
-           for (size_t i = 0; status == SCL_STATUS_OK && i < s.d; i++) s.moment[i * s.d + i] +=
-           (double)i * s.total, )
 /* Penalises its first coefficient ten times as much. */
 SOLVE_SUMS(solve_penalises_first, NORMAL, s.moment[0] += 9 * lambda_of(self) * s.total, )
 /* Divides weighted sums by the number of rows, not by their weight. */
@@ -359,39 +355,6 @@ SOLVE_SUMS(solve_asks_inside, looking l; l.problem = problem;
 SOLVE_SUMS(solve_divides, NORMAL, ,
            EACH_COEFFICIENT out->coefficients[i] *=
            s.moment[i / s.c * (s.d + 1)] / s.moment[i / s.c * (s.d + 1)])
-
-/* A step of gradient descent for target j; a hundredth of the residual. */
-static double step_down(const ridge *self, const sums *s, size_t j, double *a, size_t c) {
-  double square = 0, right = 0;
-  double gradient[64];
-  for (size_t i = 0; i < s->d; i++) {
-    gradient[i] = self->lambda * a[i * c + j] - s->right[i * c + j] / s->total;
-    for (size_t k = 0; k < s->d; k++)
-      gradient[i] += s->moment[i * s->d + k] * a[k * c + j] / s->total;
-    square += gradient[i] * gradient[i];
-    right += s->right[i * c + j] / s->total * s->right[i * c + j] / s->total;
-  }
-  for (size_t i = 0; i < s->d; i++)
-    a[i * c + j] -= 0.2 * gradient[i];
-  return right > 0 ? sqrt(square / right) / 100 : 0;
-}
-
-/* Ends at a hundred times its tolerance. */
-static scl_status solve_early(const void *instance, const scl_problem *problem, scl_solution *out,
-                              scl_error *error) {
-  const ridge *self = instance;
-  sums s;
-  scl_status status = sums_open(problem, &s, error);
-  if (status == SCL_STATUS_OK) status = sums_normal(problem, &s, error);
-  out->residual = INFINITY;
-  for (out->iterations = 0; out->residual > self->tolerance && out->iterations < 1000;
-       out->iterations++)
-    out->residual = step_down(self, &s, 0, out->coefficients, s.c);
-  out->tolerance = self->tolerance;
-  out->outcome = out->residual <= self->tolerance ? SCL_OUTCOME_CONVERGED : SCL_OUTCOME_LIMIT;
-  sums_close(problem, &s);
-  return status;
-}
 
 /* ------------ wrong before or after it solves
  *
@@ -511,35 +474,14 @@ static scl_status solve_by_threads(const void *self, const scl_problem *problem,
   return status;
 }
 
-const fault faults_of_solvers[] = {FAULT(solve_sums_visit),
-                                   FAULT(solve_blocks_alike),
-                                   FAULT(solve_weights_clipped),
-                                   FAULT(solve_weights_ignored),
-                                   FAULT(solve_weights_raised),
-                                   FAULT(solve_classes),
-                                   FAULT(solve_reads_past),
-                                   FAULT(solve_writes_rows),
-                                   FAULT(solve_keeps_rows),
-                                   FAULT(solve_other_penalty),
-                                   FAULT(solve_penalises_first),
-                                   FAULT(solve_unweighted),
-                                   FAULT(solve_loses_sums),
-                                   FAULT(solve_swallows_error),
-                                   FAULT(solve_asks_inside),
-                                   FAULT(solve_divides),
-                                   FAULT(solve_early),
-                                   FAULT(solve_counts_calls),
-                                   FAULT(solve_first_target),
-                                   FAULT(solve_leaks),
-                                   FAULT(solve_other_status),
-                                   FAULT(solve_percent),
-                                   FAULT(solve_trusts_memory),
-                                   FAULT(solve_writes_past),
-                                   FAULT(solve_idle),
-                                   FAULT(solve_loose),
-                                   FAULT(solve_one_step),
-                                   FAULT(solve_inverse),
-                                   FAULT(solve_swallows_cancel),
-                                   FAULT(solve_from_start),
-                                   FAULT(solve_by_threads),
-                                   {NULL, NULL}};
+const fault faults_of_solvers[] = {
+    FAULT(solve_sums_visit),      FAULT(solve_blocks_alike),   FAULT(solve_weights_clipped),
+    FAULT(solve_weights_ignored), FAULT(solve_weights_raised), FAULT(solve_classes),
+    FAULT(solve_reads_past),      FAULT(solve_writes_rows),    FAULT(solve_keeps_rows),
+    FAULT(solve_penalises_first), FAULT(solve_unweighted),     FAULT(solve_loses_sums),
+    FAULT(solve_swallows_error),  FAULT(solve_asks_inside),    FAULT(solve_divides),
+    FAULT(solve_counts_calls),    FAULT(solve_first_target),   FAULT(solve_leaks),
+    FAULT(solve_other_status),    FAULT(solve_percent),        FAULT(solve_trusts_memory),
+    FAULT(solve_writes_past),     FAULT(solve_idle),           FAULT(solve_loose),
+    FAULT(solve_one_step),        FAULT(solve_inverse),        FAULT(solve_swallows_cancel),
+    FAULT(solve_from_start),      FAULT(solve_by_threads),     {NULL, NULL}};
