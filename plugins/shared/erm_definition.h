@@ -2,6 +2,8 @@
 #ifndef SCULLERY_SHARED_ERM_DEFINITION_H
 #define SCULLERY_SHARED_ERM_DEFINITION_H
 
+#include <scullery/plugin.h>
+
 /* The objective of a definition (scl_plugin.definition) that has the loss l(f, y). */
 #define ERM_OBJECTIVE \
   "\nR(a) = when(penalty == \"l2\", dot(a, a)/2, penalty == \"l1\", sum(a, abs),\n" \
