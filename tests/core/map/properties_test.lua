@@ -117,7 +117,8 @@ end
 
 -- Absolute values of normal weights have no closed form with any nonlinearity.
 local function is_declared(s, p)
-  return s.label ~= "sparse{nonnegative = true}" and not contains(undeclared[p.label] or {}, s.label)
+  return s.label ~= "sparse{nonnegative = true}"
+    and not contains(undeclared[p.label] or {}, s.label)
 end
 
 -- Maps whose features estimate the kernel only nearly, and how far off it may be, over its largest
