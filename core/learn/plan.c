@@ -65,8 +65,7 @@ static void plan_outer(const scl_flow *flow, scl_plan *out) {
     out->multiplying = out->outer + n * staged;
     return;
   }
-  out->multiplying =
-      out->outer + n * staged + scl_dual_block_bytes(out->rows, out->features, flow->dtype);
+  out->multiplying = out->outer + n * staged + scl_dual_block_bytes(flow, out->rows, out->features);
 }
 
 /* Sizes of what the problem makes for the solver, by what the solver asks for. */

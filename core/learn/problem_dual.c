@@ -1,6 +1,7 @@
 /* The dual form: Phi Phi' (n x n) for problems with more features than rows. The staged rows are
  * stored, and the features of each pair of row blocks are made and multiplied, so that Phi itself
- * is never in memory. */
+ * is never in memory. Features that are bits or whole numbers are multiplied in float64, whatever
+ * the dtype: the solver is told that their products are rounded as float64 is. */
 #include "algebra/dense.h"
 #include "algebra/symmetric.h"
 #include "base/interrupt.h"
@@ -40,18 +41,20 @@ typedef struct staged_rows {
   scl_csr csr;
 } staged_rows;
 
-/* Memory and sizes of the products of pairs of row blocks, in the flow's dtype. */
+/* Memory and sizes of the products of pairs of row blocks, in `dtype`. */
 typedef struct outer_blocks {
   const scl_flow *flow;
+  scl_dtype dtype;
   const void *x; /* staged rows: rows x cols, or sparse: */
   const scl_csr *csr;
   void *left, *right, *product;       /* features of two blocks (block x D); block x block */
+  char *narrow;                       /* block x D: before they are float64; NULL: as they are */
   size_t rows, block, cols, features; /* block: rows of a block */
 } outer_blocks;
 
-/* phi (count x D) = the features of staged rows first .. first+count-1. */
-static scl_status features_of(const outer_blocks *d, size_t first, size_t count, void *phi,
-                              scl_error *error) {
+/* phi (count x D, in the flow's dtype) = the features of staged rows first .. first+count-1. */
+static scl_status apply_rows(const outer_blocks *d, size_t first, size_t count, void *phi,
+                             scl_error *error) {
   if (d->csr != NULL) {
     scl_csr rows = scl_csr_slice(d->csr, first, count);
     const scl_status status =
@@ -71,6 +74,36 @@ static scl_status features_of(const outer_blocks *d, size_t first, size_t count,
   return SCL_STATUS_OK;
 }
 
+/* As apply_rows, for features that are whole numbers: phi = base + unit v in float64. */
+static scl_status apply_whole_rows(const outer_blocks *d, size_t first, size_t count, double *phi,
+                                   scl_error *error) {
+  const scl_map *map = d->flow->map;
+  const size_t width = d->features, size = scl_whole_size(scl_map_whole(map));
+  scl_status status;
+  if (d->csr != NULL) {
+    scl_csr rows = scl_csr_slice(d->csr, first, count);
+    status = scl_map_apply_csr_whole(map, &rows, d->narrow, (ptrdiff_t)width, error);
+    scl_csr_release(&rows);
+  } else
+    status = scl_map_apply_whole(map, scl_at(d->x, d->flow->dtype, (ptrdiff_t)(first * d->cols)),
+                                 (ptrdiff_t)d->cols, count, d->narrow, (ptrdiff_t)width, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++)
+    scl_map_unround(map, 0, width, d->narrow + i * width * size, SCL_DTYPE_FLOAT64,
+                    phi + i * width);
+  return status;
+}
+
+/* phi (count x D, in d->dtype) = the features of staged rows first .. first+count-1. */
+static scl_status features_of(const outer_blocks *d, size_t first, size_t count, void *phi,
+                              scl_error *error) {
+  if (d->narrow == NULL) return apply_rows(d, first, count, phi, error);
+  if (scl_flow_whole(d->flow) != SCL_WHOLE_NONE)
+    return apply_whole_rows(d, first, count, phi, error);
+  SCL_TRY(apply_rows(d, first, count, d->narrow, error));
+  scl_widen(count * d->features, (const float *)(const void *)d->narrow, phi);
+  return SCL_STATUS_OK;
+}
+
 /* Fill the lower triangle of `outer`, a block of rows times a block of columns at a time. The
  * features of a row block are made once, those of a column block once for every row block. */
 static scl_status multiply_pairs(const outer_blocks *d, scl_symmetric *outer, scl_error *error) {
@@ -85,10 +118,10 @@ static scl_status multiply_pairs(const outer_blocks *d, scl_symmetric *outer, sc
         SCL_TRY(features_of(d, j, cols, d->right, error));
         right = d->right;
       }
-      scl_gemm_parallel(d->flow->dtype, false, true, rows, cols, d->features, 1, d->left,
+      scl_gemm_parallel(d->dtype, false, true, rows, cols, d->features, 1, d->left,
                         (ptrdiff_t)d->features, right, (ptrdiff_t)d->features, 0, d->product,
                         (ptrdiff_t)cols);
-      scl_symmetric_set_block(outer, i, rows, j, cols, d->flow->dtype, d->product);
+      scl_symmetric_set_block(outer, i, rows, j, cols, d->dtype, d->product);
     }
   }
   return SCL_STATUS_OK;
@@ -148,31 +181,49 @@ static size_t block_of(size_t rows, size_t d, size_t size) {
   return scl_min(rows, fit < LEAST_ROWS ? LEAST_ROWS : fit > MOST_ROWS ? MOST_ROWS : (size_t)fit);
 }
 
-double scl_dual_block_bytes(size_t rows, size_t d, scl_dtype dtype) {
-  const double size = (double)scl_dtype_size(dtype),
-               block = (double)block_of(rows, d, scl_dtype_size(dtype));
-  return (2 * block * (double)d + block * block) * size;
+/* Whether features of the flow's dtype are multiplied in float64. */
+static bool takes_float64(const scl_flow *flow) {
+  return flow->dtype == SCL_DTYPE_FLOAT32 && flow->map != NULL &&
+         (scl_flow_has_bits(flow) || scl_map_wanted_whole(flow->map) != SCL_WHOLE_NONE);
 }
 
-/* Fill s->outer by products of features; memory for two blocks of features and their product. */
+/* Bytes of two blocks of features, their product and, where these are float64, of one block of
+ * features before. */
+static size_t block_bytes(const scl_flow *flow, size_t rows, size_t d, size_t *block) {
+  const bool wide = takes_float64(flow);
+  const size_t size = wide ? sizeof(double) : scl_dtype_size(flow->dtype);
+  *block = block_of(rows, d, size);
+  return (2 * *block * d + *block * *block) * size + (wide ? *block * d * sizeof(float) : 0);
+}
+
+double scl_dual_block_bytes(const scl_flow *flow, size_t rows, size_t d) {
+  size_t block;
+  return (double)block_bytes(flow, rows, d, &block);
+}
+
+/* Fill s->outer by products of features. */
 static scl_status multiply_rows(solve_context *s, const staged_rows *staged, scl_error *error) {
   const scl_flow *flow = &s->training->flow;
-  const size_t size = scl_dtype_size(flow->dtype), d = s->problem.features, rows = s->problem.rows;
-  const size_t block = block_of(rows, d, size);
-  const size_t numbers = 2 * block * d + block * block;
-  void *memory = scl_allocate_array(numbers, size);
-  if (memory == NULL) return scl_fail_memory(error, numbers * size, "blocks of features");
-  const outer_blocks blocks = {.flow = flow,
-                               .x = staged->x,
-                               .csr = staged->csr.storage == NULL ? NULL : &staged->csr,
-                               .left = memory,
-                               .right = scl_at_mutable(memory, flow->dtype, (ptrdiff_t)(block * d)),
-                               .product =
-                                   scl_at_mutable(memory, flow->dtype, (ptrdiff_t)(2 * block * d)),
-                               .rows = rows,
-                               .block = block,
-                               .cols = scl_flow_cols(flow),
-                               .features = d};
+  const size_t d = s->problem.features, rows = s->problem.rows;
+  const bool wide = takes_float64(flow);
+  const scl_dtype dtype = wide ? SCL_DTYPE_FLOAT64 : flow->dtype;
+  size_t block;
+  const size_t bytes = block_bytes(flow, rows, d, &block), area = block * block;
+  void *memory = scl_allocate(bytes + 1);
+  if (memory == NULL) return scl_fail_memory(error, bytes, "blocks of features");
+  const outer_blocks blocks = {
+      .flow = flow,
+      .dtype = dtype,
+      .x = staged->x,
+      .csr = staged->csr.storage == NULL ? NULL : &staged->csr,
+      .left = memory,
+      .right = scl_at_mutable(memory, dtype, (ptrdiff_t)(block * d)),
+      .product = scl_at_mutable(memory, dtype, (ptrdiff_t)(2 * block * d)),
+      .narrow = wide ? scl_at_mutable(memory, dtype, (ptrdiff_t)(2 * block * d + area)) : NULL,
+      .rows = rows,
+      .block = block,
+      .cols = scl_flow_cols(flow),
+      .features = d};
   const scl_status status = multiply_pairs(&blocks, s->outer, error);
   scl_release(memory);
   return status;

@@ -319,7 +319,7 @@ scl_status scl_run_densely(const scl_flow *flow, const scl_run *run, scl_part_vi
 scl_status scl_csr_outer(const scl_csr *rows, scl_symmetric *outer, scl_error *error);
 
 /* problem_dual.c. The bytes of the blocks from which Phi Phi' of n rows and d features is made. */
-double scl_dual_block_bytes(size_t rows, size_t d, scl_dtype dtype);
+double scl_dual_block_bytes(const scl_flow *flow, size_t rows, size_t d);
 scl_status scl_problem_dual(const scl_problem *problem, const scl_symmetric **outer,
                             const double **targets, scl_error *error);
 

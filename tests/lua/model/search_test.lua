@@ -35,8 +35,7 @@ local inst = sc.instantiation{ p = sc.sampler.gaussian{ sigma = 1 },
 local function model(lambda, given, estimate)
   local features = given.penalty == "rkhs" and inst:features{ T = 20, seed = 1 } or sinks(20, 1)
   return sc.pipeline{ features, sc.solver.ridge{ lambda = lambda, intercept = given.intercept,
-    form = given.form, penalty = given.penalty,
-                                                 estimate = estimate } }
+    form = given.form, penalty = given.penalty, estimate = estimate } }
 end
 
 -- The penalty of all n rows is kept: n lambda = (n - 1) lambda'.
@@ -184,6 +183,33 @@ function TestFoldsSideBySideAreFoldsOneByOne()
     local out = staged(outside)
     local square = (one:decision(out.X) - out:targets()):norm() ^ 2 / #outside
     lu.assertAlmostEquals(cells[1][2].folds[4], square, 2e-3 * square + 1e-12, tostring(solver))
+  end
+end
+
+-- Folds of fewer rows than features take the dual, whose rounding a small lambda magnifies. The
+-- reference: fits to the rows of each fold, from sums over them.
+function TestFoldsOfFewRowsAreAsExactAsSums()
+  local few, halves = sc.randn{ 300, 5, seed = 3 }, { {}, {} }
+  local data = sc.dataset{ X = few, task = "regression",
+    y = few:column(1):mul(few:column(2)) + sc.randn{ 300, 1, seed = 4 } * 0.01 }
+  for i, fold in ipairs(data:fold_ids{ k = 2, seed = 2 }) do table.insert(halves[fold], i) end
+  for _, case in ipairs{ { "fourier", "float64" }, { "fourier", "int16" }, { "fourier", "int8" },
+    { "sign", "float32" }, { "step", "int8" } } do
+    local function pipeline(lambda, form)
+      return sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 }, T = 200, seed = 2,
+        phi = sc.nonlinearity[case[1]](), dtype = case[2] },
+        sc.solver.ridge{ lambda = lambda, form = form } }
+    end
+    for _, cell in ipairs(pipeline(sc.choose{ 1e-9, 1e-6, 1e-3 }):search(data,
+      { folds = 2, seed = 2 }).table) do
+      lu.assertEquals(cell.unconverged, 0, case[2])
+      for fold, rows in ipairs(halves) do
+        local out, one = data:select(rows), pipeline(cell.choice["solver.lambda"], "primal")
+        one:fit(data:select(halves[3 - fold]))
+        local square = (one:decision(out.X) - out:targets()):norm() ^ 2 / #out
+        lu.assertAlmostEquals(cell.folds[fold] / square, 1, 1e-6, table.concat(case, " "))
+      end
+    end
   end
 end
 
