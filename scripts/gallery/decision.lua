@@ -20,10 +20,10 @@ local p = sc.pipeline{
   sc.solver.ridge{ lambda = 1e-4 },
 }:fit(ds)
 
-local side, plane, across, down = 25, {}, {}, {}
+local side, plane, across, down = 21, {}, {}, {}
 for i = 1, side do
-  across[i], down[i] = ("%.1f"):format(0.1 * i - 1.3), ("%.1f"):format(1.3 - 0.1 * i)
-  for j = 1, side do plane[#plane + 1] = { 0.1 * j - 1.3, 1.3 - 0.1 * i } end
+  across[i], down[i] = ("%.1f"):format(0.1 * i - 1.1), ("%.1f"):format(1.1 - 0.1 * i)
+  for j = 1, side do plane[#plane + 1] = { 0.1 * j - 1.1, 1.1 - 0.1 * i } end
 end
 local f, values = p:decision(sc.matrix(plane)), {}
 for i = 1, side do

@@ -139,26 +139,98 @@ local function cell(line)
   local fill, x, y, x2, y2, x3, y3, x4, y4 = line:match(CELL)
   if not fill or y ~= y2 or x2 ~= x3 or y3 ~= y4 or x ~= x4 then return nil end
   return { fill, ("<path fill='%s' d='"):format(fill), ("M%s,%sH%sV%sH%sz"):format(whole(x),
-    whole(y), whole(x2), whole(y3), whole(x)), "'/>" }
+    whole(y), whole(x2), whole(y3), whole(x)), "'/>", box = { tonumber(x), tonumber(y),
+    tonumber(x2), tonumber(y3) } }
 end
 
--- Joins cells of one colour in a run into one element: they do not overlap.
-local function gather_cells(text)
-  local parts, order, places = {}, {}, {}
-  local function close()
-    for _, colour in ipairs(order) do
-      parts[#parts + 1] = places[colour][1] .. table.concat(places[colour], "", 3)
-        .. places[colour][2] .. "\n"
+-- ------------ colour bars
+
+local LEAST_STEPS, MOST_STOPS = 64, 24 -- cells of a bar, and stops of its gradient
+local NEAR = 4 -- of 255: how far a channel of a step may be from the gradient
+
+local function channels(colour)
+  local r, g, b = colour:match "^#(%x%x)(%x%x)(%x%x)$"
+  return { tonumber(r, 16), tonumber(g, 16), tonumber(b, 16) }
+end
+
+-- Whether the colours of steps a to b lie on the line between the first and the last of them.
+local function is_straight(steps, a, b)
+  local from, to = steps[a], steps[b]
+  for i = a + 1, b - 1 do
+    local part = (steps[i].middle - from.middle) / (to.middle - from.middle)
+    for c = 1, 3 do
+      local line = from.colour[c] + part * (to.colour[c] - from.colour[c])
+      if math.abs(line - steps[i].colour[c]) > NEAR then return false end
     end
-    order, places = {}, {}
+  end
+  return true
+end
+
+-- The stops of a gradient through the steps, as numbers of steps; nil if it takes too many.
+local function stops_of(steps)
+  local stops = { 1 }
+  while stops[#stops] < #steps and #stops < MOST_STOPS do
+    local at = stops[#stops] + 1
+    while at < #steps and is_straight(steps, stops[#stops], at + 1) do at = at + 1 end
+    stops[#stops + 1] = at
+  end
+  return stops[#stops] == #steps and stops or nil
+end
+
+-- A column of many cells, one on the other, as a rectangle with a gradient; nil for other cells.
+-- cells: list of what `cell` returns.
+local function bar(cells)
+  local first, last = cells[1].box, cells[#cells].box
+  local steps = {}
+  for i, one in ipairs(cells) do
+    local box, before = one.box, i > 1 and cells[i - 1].box or nil
+    if box[1] ~= first[1] or box[3] ~= first[3] then return nil end
+    if before and math.abs(box[2] - before[4]) > 1 then return nil end
+    steps[i] = { middle = (box[2] + box[4]) / 2, colour = channels(one[1]) }
+  end
+  local stops = #cells >= LEAST_STEPS and stops_of(steps)
+  if not stops then return nil end
+  local top, height = math.min(first[2], last[4]), math.abs(last[4] - first[2])
+  local list, name = {}, 0
+  for i, at in ipairs(stops) do
+    list[i] = ("<stop offset='%.3g' stop-color='%s'/>"):format(
+      (steps[at].middle - top) / height, cells[at][1])
+  end
+  if first[2] > last[4] then
+    for i = 1, #list // 2 do list[i], list[#list + 1 - i] = list[#list + 1 - i], list[i] end
+  end
+  local text = table.concat(list)
+  for byte in text:gmatch "." do name = (31 * name + byte:byte()) % 0x1000000 end
+  return ("<linearGradient id='bar%06x' x2='0' y2='1'>%s</linearGradient>\n"):format(name, text)
+    .. ("<rect x='%s' y='%s' width='%s' height='%s' stroke='none' fill='url(#bar%06x)'/>\n"):format(
+      whole(first[1]), whole(top), whole(first[3] - first[1]), whole(height), name)
+end
+
+-- Cells of one colour in a run as one element: they do not overlap.
+local function cells_by_colour(cells)
+  local parts, order, places = {}, {}, {}
+  for _, this in ipairs(cells) do
+    if not places[this[1]] then
+      order[#order + 1], places[this[1]] = this[1], { this[2], this[4] }
+    end
+    table.insert(places[this[1]], this[3])
+  end
+  for i, colour in ipairs(order) do
+    parts[i] = places[colour][1] .. table.concat(places[colour], "", 3) .. places[colour][2] .. "\n"
+  end
+  return table.concat(parts)
+end
+
+local function gather_cells(text)
+  local parts, run = {}, {}
+  local function close()
+    parts[#parts + 1] = #run > 0 and (bar(run) or cells_by_colour(run)) or nil
+    run = {}
   end
   for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
     local this = cell(line)
-    if this and not places[this[1]] then
-      order[#order + 1], places[this[1]] = this[1], { this[2], this[4] }
-    end
     if this then
-      table.insert(places[this[1]], this[3])
+      run[#run + 1] = this
     else
       close()
       parts[#parts + 1] = line .. "\n"
