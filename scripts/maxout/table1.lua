@@ -9,9 +9,7 @@
 --
 -- The published errors are means of the errors of the ten classes (first table), and not shares of
 -- digits mistaken (second). All cells but one are repeated; the published k nearest neighbours are
--- one neighbour. More in docs/seeds.md. rerun = "never" keeps 42 cells, those of m = 10,000 and 17
--- of m = 5000, of an earlier form of the script and an unknown build, with lambda from 1e-6 to
--- 1e-2; of 83 such cells that were run again the errors of 82 moved by 0.02 at most.
+-- one neighbour. More in docs/seeds.md. A full run takes two processor hours.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, most = 10000, out = "out" }
 local sizes = {}
