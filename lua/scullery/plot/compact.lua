@@ -178,8 +178,8 @@ local function stops_of(steps)
 end
 
 -- A column of many cells, one on the other, as a rectangle with a gradient; nil for other cells.
--- cells: list of what `cell` returns.
-local function bar(cells)
+-- cells: list of what `cell` returns; written: set of the gradients that the picture has.
+local function bar(cells, written)
   local first, last = cells[1].box, cells[#cells].box
   local steps = {}
   for i, one in ipairs(cells) do
@@ -201,7 +201,10 @@ local function bar(cells)
   end
   local text = table.concat(list)
   for byte in text:gmatch "." do name = (31 * name + byte:byte()) % 0x1000000 end
-  return ("<linearGradient id='bar%06x' x2='0' y2='1'>%s</linearGradient>\n"):format(name, text)
+  local gradient = written[text] and ""
+    or ("<linearGradient id='bar%06x' x2='0' y2='1'>%s</linearGradient>\n"):format(name, text)
+  written[text] = true
+  return gradient
     .. ("<rect x='%s' y='%s' width='%s' height='%s' stroke='none' fill='url(#bar%06x)'/>\n"):format(
       whole(first[1]), whole(top), whole(first[3] - first[1]), whole(height), name)
 end
@@ -222,9 +225,9 @@ local function cells_by_colour(cells)
 end
 
 local function gather_cells(text)
-  local parts, run = {}, {}
+  local parts, run, written = {}, {}, {}
   local function close()
-    parts[#parts + 1] = #run > 0 and (bar(run) or cells_by_colour(run)) or nil
+    parts[#parts + 1] = #run > 0 and (bar(run, written) or cells_by_colour(run)) or nil
     run = {}
   end
   for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
