@@ -2,37 +2,17 @@
  * share of the bytes of all files; what they have found is then exchanged. On one machine the rows go
  * into memory that all have in common. A share that cannot be read has no sentence: the files are
  * then read by each process, as by one alone. */
-#define _POSIX_C_SOURCE 200809L
 #include "algebra/csr.h"
 #include "base/pool.h"
 #include "data/libsvm_internal.h"
+#include "data/shares.h"
 #include "processes/processes.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
-enum {
-  LEAST_BYTES = SCL_BUFFER(1 << 20), /* of files that are worth the exchanges */
-  MOST_COUNTS = 1 << 20              /* numbers that are exchanged about files and shares */
-};
+enum { MOST_COUNTS = 1 << 20 }; /* numbers that are exchanged about files and shares */
 
 /* ------------ shares of bytes */
-
-/* The bytes of a file that can be read from any place; 0: it cannot, or its opening will tell. */
-static size_t plain_bytes(const char *path) {
-  struct stat file;
-  scl_input *input;
-  char byte;
-  size_t got, bytes = 0;
-  const bool own =
-      stat(path, &file) == 0 && S_ISREG(file.st_mode) && strncmp(path, "/dev/", 5) != 0;
-  if (!own || scl_input_open(path, &input, NULL) != SCL_STATUS_OK) return 0;
-  if (scl_input_read(input, &byte, 1, &got, NULL) == SCL_STATUS_OK && scl_input_seeks(input) &&
-      !scl_input_is_packed(input))
-    bytes = scl_input_most(input);
-  scl_input_close(input);
-  return bytes == SIZE_MAX ? 0 : bytes;
-}
 
 /* The file that has byte *at of all files, and the byte's place in it. */
 static size_t find_file(const size_t *bytes, size_t files, size_t *at) {
@@ -64,13 +44,13 @@ scl_status libsvm_divide(libsvm_source *s, bool whole, bool *divided, scl_error 
   scl_status status =
       bytes == NULL ? scl_fail_memory(error, l->files * sizeof *bytes, "files") : SCL_STATUS_OK;
   for (size_t k = 0; bytes != NULL && k < l->files; k++) {
-    bytes[k] = plain_bytes(l->paths[k]);
+    bytes[k] = scl_shares_bytes(l->paths[k], false);
     least = scl_min(least, bytes[k]);
     all += bytes[k];
   }
   if (least == 0) all = 0;
   status = scl_processes_meet(status, error, "the reading of %s (%zu bytes)", l->paths[0], all);
-  *divided = status == SCL_STATUS_OK && all >= LEAST_BYTES;
+  *divided = status == SCL_STATUS_OK && all >= SCL_SHARED_BYTES;
   if (*divided) take_share(l, bytes, all);
   scl_release(bytes);
   return status;
@@ -81,21 +61,19 @@ scl_status libsvm_divide(libsvm_source *s, bool whole, bool *divided, scl_error 
 /* Numbers of each process, each a list of as many as there are processes; rows and lines of each
  * file are lists of as many as there are files in each. */
 typedef struct counts {
-  int64_t *all, *rows, *entries, *bytes, *labels, *marks, *file_rows, *file_lines;
+  int64_t *all, *rows, *entries, *bytes, *file_rows, *file_lines;
   size_t numbers;
 } counts;
 
 static scl_status open_counts(counts *c, size_t files, scl_error *error) {
   const size_t p = scl_processes_count();
-  c->numbers = p * (5 + 2 * files);
+  c->numbers = p * (3 + 2 * files);
   c->all = scl_allocate_zero(c->numbers * sizeof *c->all);
   if (c->all == NULL) return scl_fail_memory(error, c->numbers * sizeof *c->all, "shares of files");
   c->rows = c->all;
   c->entries = c->rows + p;
   c->bytes = c->entries + p;
-  c->labels = c->bytes + p;
-  c->marks = c->labels + p;
-  c->file_rows = c->marks + p;
+  c->file_rows = c->bytes + p;
   c->file_lines = c->file_rows + p * files;
   return SCL_STATUS_OK;
 }
@@ -105,8 +83,6 @@ static void set_counts(counts *c, const libsvm_source *s, const libsvm_found *fo
   c->rows[r] = (int64_t)found->rows;
   c->entries[r] = (int64_t)found->entries;
   c->bytes[r] = (int64_t)s->lines.bytes;
-  c->labels[r] = (int64_t)found->labels.count;
-  c->marks[r] = (int64_t)s->marks.count;
   for (size_t k = 0; k < files; k++) {
     c->file_rows[r * files + k] = (int64_t)s->file_rows[k];
     c->file_lines[r * files + k] = (int64_t)s->lines.file_lines[k];
@@ -121,49 +97,22 @@ static size_t before(const int64_t *list, size_t end, size_t step) {
   return sum;
 }
 
-/* All get the lists of all, of `size` bytes an element, one after the other in a new one. */
-static scl_status gather(const int64_t *lengths, const void *own, size_t size, void **out,
-                         scl_error *error) {
-  const size_t p = scl_processes_count();
-  char *all = *out = scl_allocate_array(before(lengths, p, 1) + 1, size);
-  SCL_TRY(
-      scl_processes_meet(all == NULL ? scl_fail_memory(error, 0, "shares of files") : SCL_STATUS_OK,
-                         error, "what is in the shares of files"));
-  for (size_t r = 0; r < p; r++) {
-    const size_t bytes = (size_t)lengths[r] * size;
-    if (bytes == 0) continue;
-    if (r == scl_processes_rank()) memcpy(all, own, bytes);
-    SCL_TRY(scl_processes_broadcast(r, all, bytes, error));
-    all += bytes;
-  }
-  return SCL_STATUS_OK;
-}
-
-static scl_status join_labels(const counts *c, scl_labels *labels, scl_error *error) {
-  const size_t count = before(c->labels, scl_processes_count(), 1);
-  void *all = NULL;
-  scl_status status = gather(c->labels, labels->values, sizeof(double), &all, error);
-  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++)
-    if (!scl_labels_add(labels, ((const double *)all)[i]))
-      status = scl_fail_memory(error, count * sizeof(double), "labels");
-  scl_release(all);
-  return status;
-}
-
 /* The marks of all shares, with rows and lines counted from the beginning. */
 static scl_status join_marks(const counts *c, libsvm_source *s, scl_error *error) {
   const size_t rank = scl_processes_rank(), files = s->lines.files;
   void *all = NULL;
+  size_t count;
   for (size_t i = 0; i < s->marks.count; i++) {
     scl_mark *mark = &s->marks.list[i];
     mark->rows += s->rows_before;
     mark->row += before(c->file_rows + mark->file, rank, files);
     mark->line += before(c->file_lines + mark->file, rank, files);
   }
-  const scl_status status = gather(c->marks, s->marks.list, sizeof(scl_mark), &all, error);
+  const scl_status status = scl_shares_gather(SCL_STATUS_OK, s->marks.count, s->marks.list,
+                                              sizeof(scl_mark), &all, &count, error);
   scl_release(s->marks.list);
   s->marks.list = all;
-  s->marks.count = s->marks.room = before(c->marks, scl_processes_count(), 1);
+  s->marks.count = s->marks.room = count;
   return status;
 }
 
@@ -183,24 +132,21 @@ static scl_status join_counts(counts *c, libsvm_source *s, libsvm_found *found, 
     *again = *again || s->file_rows[k] == 0;
   }
   if (*again) return SCL_STATUS_OK;
-  if (labels && !found->labels.overflow) SCL_TRY(join_labels(c, &found->labels, error));
+  if (labels && !found->labels.overflow) SCL_TRY(scl_shares_labels(&found->labels, error));
   return join_marks(c, s, error);
 }
 
 scl_status libsvm_join(libsvm_source *s, scl_status mine, libsvm_found *found, bool *again,
                        scl_error *error) {
-  const bool stopped = mine == SCL_STATUS_CANCELLED;
   counts c = {0};
-  if (!stopped) {
+  *again = false;
+  if (mine != SCL_STATUS_CANCELLED) {
     const scl_status room = open_counts(&c, s->lines.files, error);
     if (mine == SCL_STATUS_OK) mine = room;
   }
-  int64_t most[] = {mine != SCL_STATUS_OK, (int64_t)found->cols, found->fractions,
-                    found->labels.overflow, !s->base.seeks};
-  scl_status status =
-      scl_processes_meet(stopped ? mine : SCL_STATUS_OK, error, "the ends of the shares");
-  if (status == SCL_STATUS_OK) status = scl_processes_maximum(most, 5, error);
-  *again = status == SCL_STATUS_OK && most[0] != 0;
+  int64_t most[] = {0, (int64_t)found->cols, found->fractions, found->labels.overflow,
+                    !s->base.seeks};
+  scl_status status = scl_shares_end(mine, most, 5, again, error);
   if (status == SCL_STATUS_OK && !*again) {
     found->cols = (size_t)most[1];
     found->fractions = most[2] != 0;

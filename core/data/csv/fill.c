@@ -79,6 +79,8 @@ static double column_median(const scl_matrix *x, size_t column, size_t rows, siz
  * hold none); exact where a number is missing, of at most 1024 evenly spaced rows elsewhere. */
 static scl_status find_medians(csv_schema *schema, const scl_matrix *x, size_t first_rows,
                                scl_error *error) {
+  if (schema->options->like != NULL || schema->options->fill == SCL_MISSING_ERROR)
+    return SCL_STATUS_OK;
   enum { SAMPLE = 1024 };
   double *values = scl_allocate_array(x->rows + 1, sizeof *values);
   if (values == NULL) return scl_fail_memory(error, x->rows * sizeof *values, "medians");
@@ -182,8 +184,15 @@ static void drop_from_files(const csv_schema *schema, const csv_lines *l, size_t
   if (schema->target >= 0) y->rows = to;
 }
 
-static scl_status fill_files(const csv_schema *schema, const csv_lines *l, size_t *file_rows,
-                             scl_matrix *x, scl_error *error) {
+scl_status csv_find_medians(csv_schema *schema, const csv_lines *l, const scl_matrix *x,
+                            scl_error *error) {
+  size_t first_rows;
+  (void)end_of_file(l, 0, &first_rows);
+  return find_medians(schema, x, first_rows, error);
+}
+
+scl_status csv_fill(const csv_schema *schema, const csv_lines *l, size_t *file_rows, scl_matrix *x,
+                    scl_error *error) {
   size_t first = 0, rows;
   for (size_t k = 0, next; k < l->count; k = next, first += rows) {
     const csv_chunk *chunk = &l->chunks[k];
@@ -197,16 +206,13 @@ static scl_status fill_files(const csv_schema *schema, const csv_lines *l, size_
 /* Rows are dropped before medians are taken, as only the rows that stay count. */
 scl_status csv_settle_missing(csv_schema *schema, const csv_lines *l, bool all, size_t *file_rows,
                               scl_matrix *x, scl_matrix *y, scl_error *error) {
-  const scl_missing means = schema->options->fill;
-  size_t first_rows;
-  (void)end_of_file(l, 0, &first_rows);
-  if (means == SCL_MISSING_ROW) {
+  if (schema->options->fill == SCL_MISSING_ROW) {
     const size_t rows = x->rows;
     drop_from_files(schema, l, file_rows, x, y);
     if (file_rows != NULL) schema->dropped += rows - x->rows; /* counted once, at opening */
-    first_rows = file_rows == NULL ? x->rows : file_rows[0];
+    return all ? find_medians(schema, x, file_rows == NULL ? x->rows : file_rows[0], error)
+               : SCL_STATUS_OK;
   }
-  if (all && schema->options->like == NULL && means != SCL_MISSING_ERROR)
-    SCL_TRY(find_medians(schema, x, first_rows, error));
-  return means == SCL_MISSING_ROW ? SCL_STATUS_OK : fill_files(schema, l, file_rows, x, error);
+  if (all) SCL_TRY(csv_find_medians(schema, l, x, error));
+  return csv_fill(schema, l, file_rows, x, error);
 }

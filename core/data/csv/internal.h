@@ -2,7 +2,7 @@
  * header.c: the first lines; names.c: columns by name; schema.c: header, names; like.c: columns by
  * a schema; types.c: what each column becomes; scan.c: the first pass, types and levels; parse.c:
  * the second, numbers; sparse.c: rows of which most numbers are 0; fill.c: missing numbers; lines.c: lines of files; ids.c: a column of ids;
- * source.c: rows, by all of these. */
+ * source.c: rows, by all of these; divided.c: what several processes exchange. */
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
 
@@ -157,6 +157,9 @@ typedef struct csv_chunk {
   size_t rows;
 } csv_chunk;
 
+/* Rows of all files in their order. */
+static inline size_t csv_row_place(size_t file, size_t row) { return file << 40 | row; }
+
 typedef struct csv_column {
   char *name;
   const scl_column *like; /* of the schema, where there is one */
@@ -184,7 +187,7 @@ typedef struct csv_column {
 /* Fields of a category that the schema does not know. */
 typedef struct csv_unknown {
   size_t count;
-  size_t chunk; /* of the first one */
+  size_t place; /* csv_row_place of the chunk of the first one */
   char example[41];
 } csv_unknown;
 
@@ -202,7 +205,10 @@ typedef struct csv_schema {
   size_t parsed;      /* columns of the matrix that lines are parsed into: those of X, or `order` */
   csv_column **order; /* those that have columns of X, in their order */
   csv_names names;    /* of the columns */
-  csv_unknown *unknown;        /* one a column, where options->like is given */
+  csv_unknown *unknown; /* one a column, where options->like is given */
+  double *chunk_sums;   /* of streams: of the chunks of the last scan, one a column in each */
+  int64_t *sums_kept;   /* of a share of a stream (divided.c), for each block or chunk */
+  size_t sums_count, sums_room;
   long target;                 /* its place, -1: none */
   long role[SCL_COLUMN_ROLES]; /* places, -1: none */
 } csv_schema;
@@ -316,6 +322,13 @@ typedef struct csv_lines {
   bool packed;              /* the buffer may hold packed numbers */
   csv_chunk *chunks;        /* the last ones: `count` */
   size_t count, chunk_room;
+  /* Several processes divide the chunks: all have them, and each looks into first .. end-1. Of a
+   * buffer one process has all of them, or, near the end of the file, each has some. */
+  bool divided, split;
+  size_t blocks, first, end; /* blocks: buffers so far */
+  /* Of a whole file each process has the text of its share alone, and one chunk without a text for each
+   * of the others, whose rows follow. */
+  bool apart;
 } csv_lines;
 
 /* Read as many lines as the schema looks at, and open the schema by them. `paths` is borrowed;
@@ -336,6 +349,8 @@ scl_mark csv_lines_mark(const csv_lines *l, size_t rows);
 scl_status csv_lines_go(csv_lines *l, const scl_mark *mark, scl_error *error);
 /* Rows of the chunks. */
 size_t csv_lines_rows(const csv_lines *l);
+/* The chunks of this process alone: a view. */
+csv_lines csv_lines_own(const csv_lines *l);
 
 /* What becomes of missing numbers in the rows of all chunks, by schema->options->fill: rows are
  * left out, or the number becomes column->fill, or an error says its place. all: these are all
@@ -343,6 +358,25 @@ size_t csv_lines_rows(const csv_lines *l);
  * rows that stay are added to those of each file; may be NULL. */
 scl_status csv_settle_missing(csv_schema *schema, const csv_lines *l, bool all, size_t *file_rows,
                               scl_matrix *x, scl_matrix *y, scl_error *error);
+/* Two steps of it, where no row is left out: medians, and filling. */
+scl_status csv_find_medians(csv_schema *schema, const csv_lines *l, const scl_matrix *x,
+                            scl_error *error);
+scl_status csv_fill(const csv_schema *schema, const csv_lines *l, size_t *file_rows, scl_matrix *x,
+                    scl_error *error);
+
+/* ------------ several processes (divided.c) */
+
+/* After csv_scan of this process's chunks of a stream: their sums, which are added block by block. */
+scl_status csv_add_sums(csv_schema *schema, const csv_lines *l, scl_error *error);
+/* After csv_scan or csv_collect of the chunks of this process, with its status: what all have found.
+ * *again: each process is to read all, as some share could not be read. */
+scl_status csv_join_pass(csv_schema *schema, csv_lines *l, bool collect, scl_status mine,
+                         bool *again, scl_error *error);
+scl_status csv_join_unknown(csv_schema *schema, scl_error *error);
+/* The numbers of all chunks of whole files, in memory that the processes have in common until one
+ * writes to it. Missing numbers are filled, but rows that have some stay. */
+scl_status csv_parse_shares(csv_schema *schema, const csv_lines *l, scl_matrix *x, scl_matrix *y,
+                            bool *again, scl_error *error);
 
 /* ------------ a column of ids (ids.c) */
 

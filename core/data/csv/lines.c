@@ -2,8 +2,15 @@
  * the files' texts. */
 #include "data/csv/internal.h"
 #include "data/files/input.h"
+#include "data/shares.h"
+#include "processes/processes.h"
 
-enum { BUFFER_BYTES = SCL_BUFFER(1 << 21), CHUNK_BYTES = SCL_BUFFER(1 << 18), FIRST_LINES = 64 };
+enum {
+  BUFFER_BYTES = SCL_BUFFER(1 << 21),
+  CHUNK_BYTES = SCL_BUFFER(1 << 18),
+  FIRST_LINES = 64,
+  FIRST_BYTES = SCL_BUFFER(1 << 18) /* that hold them, where each process reads its share */
+};
 
 /* ------------ a buffer at a time */
 
@@ -171,9 +178,9 @@ static scl_status add_chunk(csv_lines *l, csv_chunk chunk, scl_error *error) {
 
 /* Cuts a whole text into chunks of about CHUNK_BYTES. Their rows are not counted here: csv_scan
  * does it on many threads. */
-static scl_status cut_text(csv_lines *l, const char *at, size_t file, scl_error *error) {
+static scl_status cut_text(csv_lines *l, const char *at, const char *end, size_t file,
+                           scl_error *error) {
   const scl_text *text = &l->texts[file];
-  const char *end = text->bytes + text->length;
   while (at < end) {
     const char *stop = at;
     if (!text->quotes) /* any line break ends a line */
@@ -207,13 +214,82 @@ static scl_status load_text(csv_lines *l, size_t file, csv_schema *schema, const
   return csv_schema_skip_header(schema, file, first, end, body, error);
 }
 
+/* Reads the first lines of a plain file of `size` bytes, which every process looks at, and the lines
+ * that begin in its share: *from .. *to. *other: they need a look at the whole text. */
+static scl_status read_share(scl_input *input, size_t size, scl_text *text, size_t *from,
+                             size_t *to, bool *other, scl_error *error) {
+  size_t stop;
+  const char *line;
+  scl_processes_part(scl_processes_rank(), size, from, &stop);
+  SCL_TRY(scl_input_text_part(input, 0, FIRST_BYTES, text, other, error));
+  *other = *other || csv_count_lines(text->bytes, text->bytes + FIRST_BYTES) < FIRST_LINES;
+  *other = *other || text->quotes;
+  if (*other) return SCL_STATUS_OK;
+  const size_t begin = *from > 0 ? *from - 1 : 0;
+  SCL_TRY(scl_input_text_part(input, begin, stop, text, other, error));
+  for (*to = stop; *to < size && text->bytes[*to - 1] != '\n';) {
+    const size_t more = scl_min(size - *to, (size_t)CHUNK_BYTES);
+    SCL_TRY(scl_input_text_part(input, *to, *to + more, text, other, error));
+    line = memchr(text->bytes + *to, '\n', more);
+    *to = line == NULL ? *to + more : (size_t)(line + 1 - text->bytes);
+  }
+  line = *from == 0 ? NULL : memchr(text->bytes + begin, '\n', *to - begin);
+  *from = *from == 0 ? 0 : line == NULL ? *to : (size_t)(line + 1 - text->bytes);
+  text->bytes[size] = 0;
+  *other = *other || text->quotes || text->returns;
+  return SCL_STATUS_OK;
+}
+
+/* The chunks of a share, and one for each other process. */
+static scl_status cut_share(csv_lines *l, const char *at, const char *end, scl_error *error) {
+  for (size_t r = 0; r < scl_processes_count(); r++)
+    if (r != scl_processes_rank())
+      SCL_TRY(add_chunk(l, (csv_chunk){.beginning = l->texts[0].bytes}, error));
+    else
+      SCL_TRY(cut_text(l, at, end, 0, error));
+  l->apart = l->ended = true;
+  return SCL_STATUS_OK;
+}
+
+/* A large file without quotes, of which each process reads its share. Otherwise l->apart stays false:
+ * all are to read all of it. */
+static scl_status load_share(csv_lines *l, csv_schema *schema, scl_error *error) {
+  const size_t size = scl_shares_bytes(l->paths[0], false);
+  scl_text *text = &l->texts[0];
+  scl_input *input = NULL;
+  int64_t most[] = {0, 0};
+  bool again = false, other = false;
+  const char *body;
+  size_t from = 0, to = 0;
+  if (l->files > 1 || size / scl_processes_count() < FIRST_BYTES) return SCL_STATUS_OK;
+  text->bytes = scl_allocate(size + 1);
+  text->length = size;
+  scl_status status = text->bytes == NULL ? scl_fail_memory(error, size, "a text")
+                                          : scl_input_open(l->paths[0], &input, error);
+  if (status == SCL_STATUS_OK) status = read_share(input, size, text, &from, &to, &other, error);
+  scl_input_close(input);
+  most[1] = other;
+  SCL_TRY(scl_shares_end(status, most, 2, &again, error));
+  if (again || most[1] != 0) {
+    scl_release(text->bytes);
+    *text = (scl_text){0};
+    return SCL_STATUS_OK;
+  }
+  const char *first = text->bytes, *end = first + FIRST_BYTES;
+  SCL_TRY(csv_settle_lines(schema, text->bytes, end, false, error));
+  l->separator = schema->separator;
+  SCL_TRY(csv_schema_open(schema, first, end, &body, error));
+  return cut_share(l, from == 0 ? body : first + from, first + to, error);
+}
+
 static scl_status load_texts(csv_lines *l, csv_schema *schema, scl_error *error) {
   l->texts = scl_allocate_zero((l->files + 1) * sizeof *l->texts);
   if (l->texts == NULL) return scl_fail_memory(error, l->files * sizeof *l->texts, "files");
-  for (size_t k = 0; k < l->files; k++) {
+  if (l->divided) SCL_TRY(load_share(l, schema, error));
+  for (size_t k = 0; !l->apart && k < l->files; k++) {
     const char *body;
     SCL_TRY(load_text(l, k, schema, &body, error));
-    SCL_TRY(cut_text(l, body, k, error));
+    SCL_TRY(cut_text(l, body, l->texts[k].bytes + l->texts[k].length, k, error));
   }
   l->ended = true;
   return SCL_STATUS_OK;
@@ -232,7 +308,26 @@ scl_status csv_lines_open(csv_lines *l, const char *const *paths, size_t files, 
   return open_by_buffer(l, schema, error);
 }
 
-scl_status csv_lines_next(csv_lines *l, const csv_schema *schema, scl_error *error) {
+/* Which of the chunks are this process's. */
+static void deal(csv_lines *l) {
+  const size_t count = scl_processes_count(), rank = scl_processes_rank(), block = l->blocks++;
+  l->first = 0;
+  l->end = l->count;
+  if (!l->divided) return;
+  if (l->apart) {
+    l->first = rank;
+    l->end = l->count - (count - 1 - rank);
+    return;
+  }
+  if (!l->whole && block % count == 0)
+    l->split = scl_input_most(l->input) < l->begin + count * l->room;
+  if (l->whole || l->split)
+    scl_processes_part((rank + block) % count, l->count, &l->first, &l->end);
+  else if (block % count != rank)
+    l->end = 0;
+}
+
+static scl_status next_chunks(csv_lines *l, const csv_schema *schema, scl_error *error) {
   const bool first = !l->begun;
   l->begun = true;
   if (l->whole) return SCL_STATUS_OK;
@@ -244,8 +339,22 @@ scl_status csv_lines_next(csv_lines *l, const csv_schema *schema, scl_error *err
   return first_lines(l, schema, error);
 }
 
+scl_status csv_lines_next(csv_lines *l, const csv_schema *schema, scl_error *error) {
+  const scl_status status = next_chunks(l, schema, error);
+  deal(l);
+  return status;
+}
+
+csv_lines csv_lines_own(const csv_lines *l) {
+  csv_lines own = *l;
+  own.count = l->end - l->first;
+  if (own.count > 0) own.chunks += l->first;
+  return own;
+}
+
 void csv_lines_rewind(csv_lines *l) {
   l->begun = false;
+  l->blocks = 0;
   if (!l->whole) close_file(l);
 }
 

@@ -42,8 +42,7 @@ typedef struct parsing {
 typedef struct row_place {
   const csv_schema *schema;
   const csv_chunk *chunk;
-  size_t index; /* of the chunk */
-  size_t row;   /* in the chunk */
+  size_t row; /* in the chunk */
   double *wide;
   float *narrow; /* one of the two */
   double *y;
@@ -77,11 +76,12 @@ static scl_status find_level(const csv_column *column, csv_field field, long *pl
  * as an example, whichever thread finds it. */
 static void note_unknown(const row_place *r, csv_field field, plan *p) {
   csv_unknown *u = &p->unknown;
-  if (u->count++ > 0 && r->index >= u->chunk) return;
+  const size_t place = csv_row_place(r->chunk->file, r->chunk->first_row);
+  if (u->count++ > 0 && place >= u->place) return;
   const size_t length = scl_min(field.length, sizeof u->example - 1);
   memcpy(u->example, field.text, length);
   u->example[length] = 0;
-  u->chunk = r->index;
+  u->place = place;
 }
 
 /* *level: the level of a field, the number of levels for a missing one that has its own column, or
@@ -272,7 +272,7 @@ static void prepare_rows(const parsing *job, size_t index) {
 static scl_status parse_chunk(const parsing *job, size_t index, plan *plans, scl_error *error) {
   const csv_chunk *chunk = &job->chunks[index];
   const csv_schema *schema = job->schema;
-  row_place r = {.schema = schema, .chunk = chunk, .index = index};
+  row_place r = {.schema = schema, .chunk = chunk};
   const char *at = chunk->text, *next = at;
   const size_t row_bytes = job->x->cols * scl_dtype_size(job->x->dtype);
   while (at < chunk->end) {
@@ -328,13 +328,12 @@ static plan plan_of(const csv_schema *schema, const csv_column *column) {
 static void add_unknown(csv_schema *schema, const plan *plans, size_t threads) {
   for (size_t j = 0; schema->unknown != NULL && j < schema->columns; j++) {
     csv_unknown *to = &schema->unknown[j];
-    const bool first = to->count == 0;
     for (size_t w = 0; w < threads; w++) {
       const csv_unknown *from = &plans[w * schema->columns + j].unknown;
       if (from->count == 0) continue;
-      if (to->count == 0 || (first && from->chunk < to->chunk)) {
+      if (to->count == 0 || from->place < to->place) {
         memcpy(to->example, from->example, sizeof to->example);
-        to->chunk = from->chunk;
+        to->place = from->place;
       }
       to->count += from->count;
     }

@@ -298,9 +298,8 @@ static void keep_first_text(const scanning *job, size_t threads, size_t j) {
   column->text_to = chunk->text;
 }
 
-/* Add the tallies of all threads to the columns of the schema. Sums are added by chunk, so that
- * they do not depend on which thread read which chunk. */
-static scl_status merge(const scanning *job, size_t threads, size_t count, scl_error *error) {
+/* Add the tallies of all threads to the columns of the schema. */
+static scl_status merge(const scanning *job, size_t threads, scl_error *error) {
   csv_schema *schema = job->schema;
   bool enough = true;
   for (size_t j = 0; j < schema->columns; j++) {
@@ -320,8 +319,6 @@ static scl_status merge(const scanning *job, size_t threads, size_t count, scl_e
         enough = csv_levels_add(&column->levels, t->levels.list[i].text, t->levels.list[i].length);
       column->levels.overflow = column->levels.overflow || t->levels.overflow;
     }
-    for (size_t k = 0; job->sums != NULL && k < count; k++)
-      column->sum += job->sums[k * schema->columns + j];
   }
   return enough ? SCL_STATUS_OK : scl_fail_memory(error, 0, "the levels of categories");
 }
@@ -335,7 +332,7 @@ static scl_status finish(const scanning *job, size_t threads, size_t count, scl_
   for (size_t k = 0; k < count; k++)
     if (job->troubles[k].problem != FINE)
       return say_trouble(job->schema, &job->chunks[k], &job->troubles[k], error);
-  return merge(job, threads, count, error);
+  return merge(job, threads, error);
 }
 
 static scl_status run(scanning *job, size_t count, scl_error *error) {
@@ -355,7 +352,8 @@ static scl_status run(scanning *job, size_t count, scl_error *error) {
   }
   for (size_t k = 0; job->tallies != NULL && k < threads * columns; k++)
     csv_levels_release(&job->tallies[k].levels);
-  SCL_RELEASE(job->tallies, job->troubles, job->sums);
+  SCL_RELEASE(job->tallies, job->troubles, job->schema->chunk_sums);
+  job->schema->chunk_sums = job->sums;
   return status;
 }
 

@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "data/csv/internal.h"
 #include "data/files/input.h"
+#include "data/shares.h"
+#include "processes/processes.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -24,16 +26,30 @@ typedef struct csv_source {
   size_t files;
   size_t *file_rows; /* of each file, in the current pass; NULL once it is opened */
   scl_marks marks;   /* of a stream: the blocks of its rows */
+  bool again;        /* the shares of the processes could not be read: each is to read all */
 } csv_source;
 
 /* ------------ rows */
 
-/* Parses the rows of the chunks into x and y. Missing numbers are filled, or their rows left
- * out. */
+static void count_rows(csv_source *s) {
+  for (size_t k = 0; k < s->lines.count; k++)
+    s->file_rows[s->lines.chunks[k].file] += s->lines.chunks[k].rows;
+}
+
+/* Parses the rows of this process's chunks into x and y, of whole files the rows of all. Missing
+ * numbers are filled, or their rows left out. */
 static scl_status parse_lines(csv_source *s, scl_matrix *x, scl_matrix *y, scl_error *error) {
-  const csv_lines *l = &s->lines;
+  const csv_lines own = csv_lines_own(&s->lines), *l = s->use == WHOLE ? &s->lines : &own;
   const size_t rows = csv_lines_rows(l);
   if (rows == 0) return SCL_STATUS_OK;
+  if (l->divided && s->use == WHOLE) {
+    SCL_TRY(csv_parse_shares(&s->schema, l, x, y, &s->again, error));
+    if (s->again) return SCL_STATUS_INTERNAL;
+    if (s->options.fill == SCL_MISSING_ROW)
+      return csv_settle_missing(&s->schema, l, true, s->file_rows, x, y, error);
+    count_rows(s);
+    return SCL_STATUS_OK;
+  }
   SCL_TRY(scl_matrix_create_raw(rows, s->schema.parsed, s->options.dtype, x, error));
   if (s->schema.target >= 0) SCL_TRY(scl_matrix_create_raw(rows, 1, SCL_DTYPE_FLOAT64, y, error));
   SCL_TRY(csv_parse(&s->schema, l->chunks, l->count, x, y, error));
@@ -111,18 +127,24 @@ static scl_status settle_places(csv_source *s, scl_error *error) {
 
 /* ------------ opening */
 
-/* One pass over all chunks. */
-static scl_status pass(csv_source *s,
-                       scl_status (*use)(csv_schema *, csv_chunk *, size_t, scl_error *),
-                       scl_error *error) {
+/* One pass over all chunks: for the sorts of fields, or for the levels of categories that hold
+ * numbers. */
+static scl_status pass(csv_source *s, bool collect, scl_error *error) {
   csv_lines *l = &s->lines;
+  scl_status status;
   memset(s->file_rows, 0, s->files * sizeof *s->file_rows);
   do {
-    SCL_TRY(csv_lines_next(l, &s->schema, error));
-    if (l->count > 0) SCL_TRY(use(&s->schema, l->chunks, l->count, error));
-    for (size_t k = 0; k < l->count; k++)
-      s->file_rows[l->chunks[k].file] += l->chunks[k].rows;
-  } while (!csv_lines_end(l));
+    status = csv_lines_next(l, &s->schema, error);
+    if (status == SCL_STATUS_OK && l->end > l->first)
+      status = (collect ? csv_collect : csv_scan)(&s->schema, l->chunks + l->first,
+                                                  l->end - l->first, error);
+    if (status == SCL_STATUS_OK && !collect && s->schema.sums)
+      status = csv_add_sums(&s->schema, l, error);
+    if (status == SCL_STATUS_OK && !l->whole) count_rows(s);
+  } while (status == SCL_STATUS_OK && !csv_lines_end(l));
+  if (l->divided) status = csv_join_pass(&s->schema, l, collect, status, &s->again, error);
+  SCL_TRY(s->again ? SCL_STATUS_INTERNAL : status);
+  if (l->whole) count_rows(s);
   csv_lines_rewind(l);
   return SCL_STATUS_OK;
 }
@@ -150,10 +172,10 @@ static void use_means(csv_schema *schema) {
 /* The passes that decide what each column is, and where it goes in X. */
 static scl_status finish_schema(csv_source *s, scl_error *error) {
   bool again;
-  SCL_TRY(pass(s, csv_scan, error));
+  SCL_TRY(pass(s, false, error));
   SCL_TRY(refuse_no_rows(s, error));
   SCL_TRY(csv_schema_decide(&s->schema, &again, error));
-  if (again) SCL_TRY(pass(s, csv_collect, error));
+  if (again) SCL_TRY(pass(s, true, error));
   SCL_TRY(csv_schema_lay_out(&s->schema, error));
   if (s->use == STREAM && s->options.like == NULL) use_means(&s->schema);
   return settle_places(s, error);
@@ -163,13 +185,19 @@ static scl_status finish_schema(csv_source *s, scl_error *error) {
  * the whole is read, the block moves to the table. */
 static scl_status take_block(csv_source *s, scl_table *out, scl_labels *labels, scl_matrix *x,
                              scl_matrix *y, scl_error *error) {
+  const bool divided = s->lines.divided;
   s->base.rows += x->rows;
   for (size_t i = 0; labels != NULL && i < x->rows; i++)
     if (!scl_labels_add(labels, scl_matrix_get(y, i, 0)))
       return scl_fail_memory(error, labels->count * sizeof(double), "labels");
   s->base.seeks = s->use == STREAM && scl_input_seeks(s->lines.input);
-  if (s->use != WHOLE)
-    return scl_marks_add(&s->marks, csv_lines_mark(&s->lines, s->base.rows), error);
+  if (s->use == STREAM)
+    return x->rows == 0 && !divided
+               ? SCL_STATUS_OK
+               : scl_marks_add(&s->marks,
+                               csv_lines_mark(&s->lines, divided ? x->rows : s->base.rows), error);
+  if (x->rows == 0) return SCL_STATUS_OK;
+  out->alike = divided;
   out->y = *y;
   *y = (scl_matrix){0};
   if (s->schema.sparse) return csv_make_sparse(&s->schema, x, &out->csr, error);
@@ -178,20 +206,62 @@ static scl_status take_block(csv_source *s, scl_table *out, scl_labels *labels, 
   return SCL_STATUS_OK;
 }
 
+/* The rows of all shares of a stream: until now each mark has the rows of its own block, where it is
+ * this process's. */
+static scl_status join_marks(csv_source *s, scl_error *error) {
+  scl_mark *list = s->marks.list;
+  const size_t count = s->marks.count;
+  int64_t *rows = scl_allocate_zero((count + 1) * sizeof *rows);
+  scl_status status =
+      rows == NULL ? scl_fail_memory(error, count * sizeof *rows, "places of rows") : SCL_STATUS_OK;
+  status = scl_processes_meet(status, error, "the rows of %zu blocks", count);
+  if (status == SCL_STATUS_OK) {
+    for (size_t i = 0; i < count; i++)
+      rows[i] = (int64_t)list[i].rows;
+    rows[count] = (int64_t)s->schema.dropped;
+    status = scl_processes_sum(rows, count + 1, error);
+  }
+  s->base.rows = s->marks.count = 0;
+  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
+    if (rows[i] == 0) continue;
+    s->base.rows += (size_t)rows[i];
+    list[s->marks.count] = list[i];
+    list[s->marks.count++].rows = s->base.rows;
+  }
+  if (status == SCL_STATUS_OK) s->schema.dropped = (size_t)rows[count];
+  s->file_rows[0] = s->base.rows;
+  scl_release(rows);
+  return status;
+}
+
+/* What all have found in the walk over a stream, of which this process had a share. */
+static scl_status join_walk(csv_source *s, scl_labels *labels, scl_status mine, scl_error *error) {
+  int64_t most[] = {0, labels != NULL && labels->overflow};
+  SCL_TRY(scl_shares_end(mine, most, 2, &s->again, error));
+  if (s->again) return SCL_STATUS_INTERNAL;
+  if (labels != NULL) labels->overflow = most[1] != 0;
+  if (labels != NULL && !labels->overflow) SCL_TRY(scl_shares_labels(labels, error));
+  SCL_TRY(csv_join_unknown(&s->schema, error));
+  return join_marks(s, error);
+}
+
 /* One pass over the numbers: count the rows, collect numeric labels, and keep the block where
  * the whole is read. */
 static scl_status walk(csv_source *s, scl_table *out, scl_labels *labels, scl_error *error) {
-  scl_matrix x, y;
+  csv_lines *l = &s->lines;
+  scl_status status;
   memset(s->file_rows, 0, s->files * sizeof *s->file_rows);
-  for (bool any = true; any;) {
-    x = y = (scl_matrix){0};
-    scl_status status = csv_source_next(&s->base, &x, &y, error);
-    any = x.storage != NULL;
-    if (status == SCL_STATUS_OK && any) status = take_block(s, out, labels, &x, &y, error);
+  do {
+    scl_matrix x = {0}, y = {0};
+    status = csv_lines_next(l, &s->schema, error);
+    if (status == SCL_STATUS_OK && (l->whole || l->end > l->first))
+      status = parse_lines(s, &x, &y, error);
+    if (status == SCL_STATUS_OK) status = take_block(s, out, labels, &x, &y, error);
     scl_matrix_release(&x);
     scl_matrix_release(&y);
-    SCL_TRY(status);
-  }
+  } while (status == SCL_STATUS_OK && !csv_lines_end(l));
+  if (l->divided && s->use == STREAM) status = join_walk(s, labels, status, error);
+  SCL_TRY(status);
   scl_source_rewind(&s->base);
   if (s->base.rows > 0) return SCL_STATUS_OK;
   return scl_fail(
@@ -234,12 +304,30 @@ static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
   out->parts = s->files;
   out->part_rows = s->file_rows;
   s->file_rows = NULL;
+  s->lines.divided = false;
   return SCL_STATUS_OK;
+}
+
+/* Whether the processes divide the chunks of the files. */
+static scl_status divide(csv_source *s, scl_error *error) {
+  csv_lines *l = &s->lines;
+  size_t bytes = 0, least = SIZE_MAX;
+  if (!scl_processes_divide() || (s->use == WHOLE && scl_processes_here() < scl_processes_count()))
+    return SCL_STATUS_OK;
+  for (size_t k = 0; k < s->files; k++) {
+    const size_t of_file = scl_shares_bytes(s->paths[k], true);
+    least = scl_min(least, of_file);
+    bytes += of_file;
+  }
+  if (least == 0 || bytes < SCL_SHARED_BYTES) return SCL_STATUS_OK;
+  l->divided = true;
+  return scl_processes_meet(SCL_STATUS_OK, error, "the reading of %s (%zu bytes)", s->base.name,
+                            bytes);
 }
 
 /* Allocates the source, reads the first lines and opens the schema. *out may be destroyed after an
  * error. */
-static scl_status open_source(const char *const *paths, size_t files, csv_use use,
+static scl_status open_source(const char *const *paths, size_t files, csv_use use, bool alone,
                               const scl_csv_options *options, csv_source **out, scl_error *error) {
   csv_source *s = *out = scl_allocate_zero(sizeof *s);
   if (s == NULL) return scl_fail_memory(error, sizeof *s, "a file");
@@ -254,6 +342,7 @@ static scl_status open_source(const char *const *paths, size_t files, csv_use us
   s->schema.paths = (const char *const *)s->paths;
   s->lines.whole = use == WHOLE;
   s->lines.unpacked = options->unpacked;
+  if (!alone) SCL_TRY(divide(s, error));
   return csv_lines_open(&s->lines, s->schema.paths, files, &s->schema, error);
 }
 
@@ -261,16 +350,19 @@ static scl_status open_source(const char *const *paths, size_t files, csv_use us
 static scl_status open_prepared(const char *const *paths, size_t files, csv_use use,
                                 const scl_csv_options *options, scl_table *table, scl_source **out,
                                 scl_error *error) {
-  csv_source *s;
-  memset(table, 0, sizeof *table);
-  scl_status status = open_source(paths, files, use, options, &s, error);
-  if (status == SCL_STATUS_OK) status = prepare(s, table, error);
-  *out = s == NULL ? NULL : &s->base;
-  if (status == SCL_STATUS_OK) return status;
-  scl_source_destroy(*out);
-  scl_table_destroy(table);
-  *out = NULL;
-  return status;
+  for (bool alone = false;; alone = true) {
+    csv_source *s;
+    memset(table, 0, sizeof *table);
+    scl_status status = open_source(paths, files, use, alone, options, &s, error);
+    if (status == SCL_STATUS_OK) status = prepare(s, table, error);
+    *out = s == NULL ? NULL : &s->base;
+    if (status == SCL_STATUS_OK) return status;
+    const bool again = s != NULL && (s->again || (s->lines.apart && status == SCL_STATUS_BAD_DATA));
+    scl_source_destroy(*out);
+    scl_table_destroy(table);
+    *out = NULL;
+    if (!again) return status;
+  }
 }
 
 scl_status scl_csv_read(const char *const *paths, size_t n_paths, const scl_csv_options *options,
@@ -310,7 +402,7 @@ scl_status scl_csv_once(const char *path, const scl_csv_options *options, const 
   o.target_said = true;
   o.features_alone = true;
   if (o.fill == SCL_MISSING_ROW) o.fill = SCL_MISSING_ERROR; /* a row in, a row out */
-  scl_status status = open_source(&path, 1, ONCE, &o, &s, error);
+  scl_status status = open_source(&path, 1, ONCE, true, &o, &s, error);
   if (status == SCL_STATUS_OK) status = csv_schema_lay_out(&s->schema, error);
   if (status == SCL_STATUS_OK) status = settle_places(s, error);
   if (status == SCL_STATUS_OK) status = csv_ids_open(&s->ids, id, &s->schema, error);

@@ -470,6 +470,24 @@ static scl_status read_text(scl_input *input, const char *advice, scl_text *text
   return SCL_STATUS_OK;
 }
 
+scl_status scl_input_text_part(scl_input *input, size_t from, size_t end, scl_text *text,
+                               bool *zero, scl_error *error) {
+  size_t got = 1, noted = from;
+  SCL_TRY(scl_input_seek(input, from, 0, error));
+  for (size_t at = from; at < end && got > 0; at += got) {
+    const size_t wanted = scl_min(end - at, PIECE);
+    scl_pages_prepare(text->bytes + at, wanted);
+    SCL_TRY(scl_input_read(input, text->bytes + at, wanted, &got, error));
+    if (got < wanted)
+      return scl_fail(error, SCL_STATUS_IO, "%s: the file changed while it was read", input->path);
+    *zero = note_bytes(text, noted, at + got - 1) || *zero;
+    noted = at + got - 1;
+  }
+  *zero = *zero || text->bytes[noted] == 0;
+  text->quotes = text->quotes || text->bytes[noted] == '"';
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_input_text(const char *path, size_t unpacked, const char *advice, scl_text *text,
                           scl_error *error) {
   scl_input *input;

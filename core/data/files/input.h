@@ -65,6 +65,11 @@ typedef struct scl_text {
  * More than there is memory for: SCL_STATUS_NO_MEMORY with a sentence that ends in `advice`. */
 scl_status scl_input_text(const char *path, size_t unpacked, const char *advice, scl_text *text,
                           scl_error *error);
+/* Of a plain file: the bytes `from` to `end` - 1 into their places in text->bytes, which has room for
+ * all of the file and a 0. Notes what the text holds there; *zero: a zero byte too. Whether a return at
+ * end - 1 stands alone is not looked at. */
+scl_status scl_input_text_part(scl_input *input, size_t from, size_t end, scl_text *text,
+                               bool *zero, scl_error *error);
 /* Refuse the zero byte at `zero` of the text from `text`, whose first line is number `line`. */
 scl_status scl_input_refuse_zero(const char *path, const char *text, const char *zero, size_t line,
                                  scl_error *error);

@@ -149,35 +149,6 @@ function TestWhatCannotShareTiles()
   refused({ "eigenvectors" }, 'map(50), sc.solver.ridge{ lambda = 1e-3, estimate = "gcv" }')
 end
 
--- A process begins to read a CSV stream near its rows: also where quotes hold ends of lines, where
--- lines are empty, and where rows are left out. The text has several buffers.
-function TestStreamsOfCsv()
-  local lines, long = { "a,b,note,y" }, ("plain "):rep(25)
-  for i = 1, 30000 do
-    lines[#lines + 1] = ("%d,%s,%s,%.3f"):format(i % 97, i % 1000 == 0 and "" or i % 13,
-      i % 50 == 0 and '"two\nlines, ""quoted"""' or long, math.sin(i % 97))
-    if i % 777 == 0 then lines[#lines + 1] = "" end
-  end
-  local path = support.write(nil, table.concat(lines, "\n") .. "\n")
-  for _, missing in ipairs{ "median", "row" } do
-    local code = ([[
-      local sc = require "scullery"
-      local ds = sc.data.csv(%q, { target = "y", stream = true, missing_values = %q,
-        task = "regression" })
-      local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 },
-        phi = sc.nonlinearity.fourier(), T = 20, seed = 1 }, sc.solver.ridge{ lambda = 1e-4 } }
-      print(("%%a"):format(p:fit(ds):decision(sc.zeros(1, 4)):get(1, 1)))]]):format(path,
-      missing)
-    local _, one, said = run(1, code)
-    lu.assertStrContains(one, "0x", false, said)
-    for _, count in counts(2, 3) do
-      local _, many = run(count, code)
-      lu.assertEquals(many, one, missing)
-    end
-  end
-  os.remove(path)
-end
-
 -- Processes that read LIBSVM files together have the rows of one, dense, sparse and as a stream, or
 -- the sentence of one, with its line: of files whose lines are cut anywhere, and of several.
 function TestLibsvmIsReadByShares()
@@ -230,6 +201,130 @@ function TestLibsvmIsReadByShares()
     lu.assertEquals(sets, 6, one)
     lu.assertStrContains(one, "bad.libsvm: line 24001, column 3")
     for _, count in counts(2, 5) do lu.assertEquals(succeeds(count, code), one) end
+  end)
+end
+
+-- Texts of CSV files with a long note in quotes: numbers, some missing, dates, levels that are
+-- first met near the end, and whole labels.
+local function csv_lines(rows, ending)
+  local lines, random = { "a,b,kind,day,note,y" }, math.random
+  math.randomseed(3)
+  for i = 1, rows do
+    lines[#lines + 1] = ("%s,%.4f,%s,2024-%02d-%02d,%s,%d"):format(i % 1000 == 0 and "NA" or i % 97,
+      random() - 0.5, i > 0.9 * rows and "late" .. i % 5 or i % 300 == 7 and "?" or "k" .. i % 3,
+      i % 12 + 1, i % 28 + 1, i % 50 == 0 and '"two\nlines, ""quoted"""' or
+      ("plain "):rep(20) .. i % 4, i % 3)
+    if i % 777 == 0 then lines[#lines + 1] = "" end
+  end
+  return table.concat(lines, ending) .. ending
+end
+
+-- show(path, options, shared) prints what a data set of a CSV file holds. shared: processes must
+-- have exchanged something when they read it.
+local show_csv = [[
+  local sc, core = require "scullery", require "scullery.core"
+  local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.05 },
+    phi = sc.nonlinearity.fourier(), T = 20, seed = 1 }, sc.solver.ridge{ lambda = 1e-4 } }
+  local function show(path, given, shared)
+    given.quiet = true
+    local _, _, before = sc.processes.exchanged()
+    local fine, ds = pcall(sc.data.csv, path, given)
+    if not fine then print((ds:gsub("^.-: ", ""))) return end
+    local _, _, exchanges = sc.processes.exchanged()
+    if shared and sc.processes.count > 1 then
+      assert(exchanges > before + 10, exchanges - before)
+    end
+    print(ds, ds.X and not given.sparse and ds:describe() or "",
+      table.concat(ds.part_rows or {}, " "))
+    for _, column in ipairs(ds.schema.columns) do
+      print(column.name, column.kind, column.missing, column.fill and ("%a"):format(column.fill),
+        table.concat(column.levels or {}, "|"))
+    end
+    if ds.X then
+      print(core.checksum(ds.X), ds.y and core.checksum(ds.y))
+      if given.sparse then return ds end
+      ds.X:set(1, 1, sc.processes.rank + 2) -- what a process writes is its own
+      assert(ds.X:get(1, 1) == sc.processes.rank + 2)
+    elseif shared and #ds.names < 50 then
+      print(("%a"):format(p:fit(ds):decision(sc.zeros(1, #ds.names)):get(1, 1)))
+    end
+    return ds
+  end
+]]
+
+-- Processes that look into shares of CSV files have the rows and the schema of one, or the sentence
+-- of one, with its line: where line ends are in quotes, empty lines, byte order marks.
+function TestCsvIsReadByShares()
+  support.in_folder(function(folder)
+    local whole, plain = csv_lines(12000, "\n"), csv_lines(16000, "\n"):gsub('"two.-"""', "x")
+    local function write(name, text) support.write(folder .. "/" .. name .. ".csv", text) end
+    write("good", whole)
+    write("plain", plain)
+    write("wrong", plain .. "x,2,k1,2024-01-01,x,1\n" .. plain:gsub("^[^\n]*\n", ""))
+    write("short", plain .. "1,2\n" .. plain:gsub("^[^\n]*\n", ""))
+    write("marked", "\xef\xbb\xbf" .. plain:gsub("\n", "\r\n"))
+    write("returns", (csv_lines(12000, "\r"):gsub("two\nlines", "two\rlines")))
+    write("long", csv_lines(42000, "\n"))
+    write("ragged", whole .. "1,2,3\n" .. whole:gsub("^[^\n]*\n", ""))
+    write("open", whole .. '1,2,k1,2024-01-01,"x,1\n')
+    write("latin", whole .. "1,2,k1,2024-01-01,\xe4,1\n")
+    write("word", whole .. "one,2,k1,2024-01-01,x,1\n")
+    write("zero", whole .. "1,2,k1,2024-01-01,\0,1\n")
+    write("tiny", "a,y\n1,2\n")
+    write("header", "a,y\n")
+    write("blank", "a,b,kind,day,note,y\n" .. ("\n"):rep(2000000) .. "1,2,k1,2024-01-01,x,1\n")
+    local code = show_csv .. ([[
+      local folder = %q
+      for _, name in ipairs{ "good", "plain", "marked", "returns", "long", "wrong", "short",
+        "ragged", "open", "latin", "word", "zero", "tiny", "header", "blank" } do
+        local path = folder .. "/" .. name .. ".csv"
+        print(name)
+        for _, stream in ipairs{ false, true } do
+          local shared = ("good plain marked returns long"):find(name) ~= nil
+          show(path, { stream = stream, target = "y" }, shared)
+        end
+      end]]):format(folder)
+    local one = succeeds(1, code)
+    local _, sets = one:gsub("dataset", "")
+    lu.assertTrue(sets >= 14, one)
+    for _, words in ipairs{ "ragged.csv: row 12001, line 12257", "late4", "latin.csv: line 12257",
+      "word.csv: row 12001, column 1 (a), line 12257",
+      "wrong.csv: row 16001, column 1 (a), line 16022", "short.csv: row 16001, line 16022",
+      "there are no rows" } do
+      lu.assertStrContains(one, words)
+    end
+    for _, count in counts(2, 3, 7) do lu.assertEquals(succeeds(count, code), one, count) end
+  end)
+end
+
+-- The same with other options, with several files, by a schema that lacks levels, and by files of
+-- labels that are texts.
+function TestCsvByOptionsIsReadByShares()
+  support.in_folder(function(folder)
+    local good, other = folder .. "/good.csv", folder .. "/other.csv"
+    support.write(good, csv_lines(12000, "\n"))
+    support.write(other, (csv_lines(24000, "\n"):gsub("late3", "new"):gsub("k1", "7"):gsub(
+      '"two.-"""', "x"):gsub("\n", "\n\n", 5)))
+    local code = show_csv .. ([[
+      local good, other = %q, %q
+      local ds = show(good, { target = "y", dtype = "float32" }, true)
+      show({ good, other }, { target = "note", missing_values = "row" }, true)
+      show(good, { target = "b", sparse = true, groups = "note", time = "day" }, true)
+      for _, stream in ipairs{ false, true } do
+        show(other, { like = ds, stream = stream }, true)
+        for _, path in ipairs{ good, other } do
+          show(path, { target = "y", missing_values = "row", stream = stream }, true)
+        end
+        show(other, { target = "note", levels = { "a" }, stream = stream }, true)
+        show(other, { missing_values = "error", stream = stream })
+        show(good, { skip = { "day", "note" }, target = "y", task = "classification",
+          stream = stream }, true)
+      end]]):format(good, other)
+    local one = succeeds(1, code)
+    local _, sets = one:gsub("dataset", "")
+    lu.assertTrue(sets >= 13, one)
+    lu.assertStrContains(one, "other.csv: row 1000, column 1 (a)")
+    for _, count in counts(2, 3, 7) do lu.assertEquals(succeeds(count, code), one, count) end
   end)
 end
 

@@ -1,0 +1,24 @@
+/* What readers of files need where several processes read one file together, each a share of it. */
+#ifndef SCULLERY_SHARES_H
+#define SCULLERY_SHARES_H
+
+#include "data/table.h"
+
+enum { SCL_SHARED_BYTES = SCL_BUFFER(1 << 20) }; /* of files that are worth the exchanges */
+
+/* The bytes of a regular file; 0: it is none, or is empty, or its opening will tell why not, or it is
+ * packed and `packed` does not allow it. */
+size_t scl_shares_bytes(const char *path, bool packed);
+/* All have read their shares, `mine` is the status of this process's. The numbers become the largest
+ * of all; *again: some share could not be read, and each process is to read all of them, as its
+ * sentence counts from the beginning. The first number is for this. */
+scl_status scl_shares_end(scl_status mine, int64_t *most, size_t count, bool *again,
+                          scl_error *error);
+/* All get the lists of all, of `size` bytes an element, one after the other in a new one, of *count
+ * elements. mine: as for scl_processes_meet. */
+scl_status scl_shares_gather(scl_status mine, size_t own_count, const void *own, size_t size,
+                             void **out, size_t *count, scl_error *error);
+/* The labels of all. */
+scl_status scl_shares_labels(scl_labels *labels, scl_error *error);
+
+#endif
