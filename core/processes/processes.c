@@ -184,7 +184,8 @@ static scl_status meet(statement *own, scl_error *error) {
   int64_t seen[3] = {print, -print, mine != SCL_STATUS_OK};
   all.meetings++;
   const scl_status status = scl_processes_maximum(seen, 3, error);
-  if (status != SCL_STATUS_OK && mine != SCL_STATUS_OK)
+  /* A transport interrupts those that compute where a process is gone: that is told, if it is so. */
+  if (status != SCL_STATUS_OK && mine != SCL_STATUS_OK && mine != SCL_STATUS_CANCELLED)
     return scl_fail(error, mine, "%s", own->sentence);
   if (status != SCL_STATUS_OK) return status;
   if (seen[0] == -seen[1] && seen[2] == 0) return SCL_STATUS_OK;

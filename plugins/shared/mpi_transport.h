@@ -87,21 +87,6 @@ static scl_status mpi_start(mpi_group *g, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-static scl_status mpi_open(const void *self, void **group, scl_error *error) {
-  const scl_host *host = ((const scl_base *)self)->host;
-  mpi_group *g = host->allocate(sizeof *g);
-  if (g == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "no memory for a group");
-  memset(g, 0, sizeof *g);
-  g->host = host;
-  scl_status status = mpi_load(g, error);
-  if (status == SCL_STATUS_OK) status = mpi_start(g, error);
-  if (status == SCL_STATUS_OK)
-    *group = g;
-  else
-    host->release(g);
-  return status;
-}
-
 static size_t mpi_size(void *group) { return (size_t)((const mpi_group *)group)->size; }
 static size_t mpi_rank(void *group) { return (size_t)((const mpi_group *)group)->rank; }
 
@@ -165,6 +150,39 @@ static scl_status mpi_broadcast(void *group, size_t from, void *bytes, size_t si
     if (status != SCL_STATUS_OK) return status;
   }
   return SCL_STATUS_OK;
+}
+
+/* Exchange messages of all kinds once: MPI maps another process's memory when a message first needs
+ * it, and where there is no room for that later, MPICH waits for ever without a word. */
+static scl_status mpi_prepare(mpi_group *g, scl_error *error) {
+  enum { SHORT = 512, LONG = 8192 }; /* numbers: copied twice, and read in place */
+  int64_t *numbers = g->host->allocate(LONG * sizeof *numbers);
+  if (numbers == NULL) return g->host->fail(error, SCL_STATUS_NO_MEMORY, "no memory for messages");
+  memset(numbers, 0, LONG * sizeof *numbers);
+  scl_status status = SCL_STATUS_OK;
+  for (size_t count = SHORT; count <= LONG && status == SCL_STATUS_OK; count *= LONG / SHORT) {
+    status = mpi_maximum(g, numbers, count, error);
+    for (size_t r = 0; r < (size_t)g->size && status == SCL_STATUS_OK; r++)
+      status = mpi_broadcast(g, r, numbers, count * sizeof *numbers, error);
+  }
+  g->host->release(numbers);
+  return status;
+}
+
+static scl_status mpi_open(const void *self, void **group, scl_error *error) {
+  const scl_host *host = ((const scl_base *)self)->host;
+  mpi_group *g = host->allocate(sizeof *g);
+  if (g == NULL) return host->fail(error, SCL_STATUS_NO_MEMORY, "no memory for a group");
+  memset(g, 0, sizeof *g);
+  g->host = host;
+  scl_status status = mpi_load(g, error);
+  if (status == SCL_STATUS_OK) status = mpi_start(g, error);
+  if (status == SCL_STATUS_OK) status = mpi_prepare(g, error);
+  if (status == SCL_STATUS_OK)
+    *group = g;
+  else
+    host->release(g);
+  return status;
 }
 
 static void mpi_close(void *group) {

@@ -25,7 +25,9 @@ enum {
   CHUNK = 1 << 17,              /* numbers of a buffer */
   SPINS = 2000,                 /* looks at the counter before a process sleeps */
   WAKE_NANOSECONDS = 100000000, /* a sleeping process looks whether the others live */
-  GRACE_SECONDS = 10,           /* for the others to end, once one has failed */
+  GRACE_SECONDS = 10,           /* for the others to end, once one has left with a failure */
+  NOTICE_SECONDS = 1,           /* for them to see that one is gone, before they are interrupted */
+  INTERRUPTION_SECONDS = 3,     /* and to end then */
   TERMINATION_SECONDS = 1       /* and once they have got SIGTERM after that */
 };
 
@@ -177,15 +179,17 @@ static void signal_all(const launch *l, int number) {
     if (l->pid[r] > 0) (void)kill(l->pid[r], number);
 }
 
-/* From now on the processes have GRACE_SECONDS to end. */
-static void set_deadline(launch *l) {
+/* From now on the processes have so many seconds to end, before they get a signal. */
+static void set_deadline(launch *l, int seconds, int number) {
   if (l->ending != 0) return;
-  l->ending = SIGTERM;
+  l->ending = number;
   (void)clock_gettime(CLOCK_MONOTONIC, &l->deadline);
-  l->deadline.tv_sec += GRACE_SECONDS;
+  l->deadline.tv_sec += seconds;
 }
 
-/* Note that process r has ended. The first that fails decides the status of all. */
+/* Note that process r has ended. The first that fails decides the status of all. Where it is gone
+ * without a word, the work of the others is in vain, and they are interrupted at it: those that
+ * exchange nothing for long would not see it. */
 static void note_end(launch *l, size_t r, int status) {
   const bool early = atomic_load(&l->memory->closed[r]) == 0;
   const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -200,7 +204,10 @@ static void note_end(launch *l, size_t r, int status) {
     l->self->base.host->log(l->self, "process %zu of %zu was ended by signal %d (%s)", r, l->size,
                             WTERMSIG(status), strsignal(WTERMSIG(status)));
   tell_ended(l->memory, r);
-  set_deadline(l);
+  if (early)
+    set_deadline(l, NOTICE_SECONDS, SIGINT);
+  else
+    set_deadline(l, GRACE_SECONDS, SIGTERM);
 }
 
 /* Note all processes that have ended by now. */
@@ -220,28 +227,29 @@ static bool is_late(const launch *l) {
           (now.tv_sec == l->deadline.tv_sec && now.tv_nsec >= l->deadline.tv_nsec));
 }
 
-/* End those that are late: by SIGTERM, so that they remove unfinished files, then by SIGKILL. */
+/* End those that are late: by SIGINT where one is gone, as if by Ctrl-C; by SIGTERM, so that they
+ * remove unfinished files; then by SIGKILL. */
 static void end_late(launch *l) {
   if (l->passed == 0 && l->ending == SIGTERM)
-    l->self->base.host->log(l->self, "the others did not end within %d s, and were ended",
-                            GRACE_SECONDS);
-  l->passed = l->ending;
+    l->self->base.host->log(l->self, "the others did not end in time, and were ended");
   signal_all(l, l->ending);
-  l->ending = SIGKILL;
-  l->deadline.tv_sec += TERMINATION_SECONDS;
+  if (l->ending != SIGINT) l->passed = l->ending;
+  l->deadline.tv_sec += l->ending == SIGINT ? INTERRUPTION_SECONDS : TERMINATION_SECONDS;
+  l->ending = l->ending == SIGINT ? SIGTERM : SIGKILL;
 }
 
 /* Wait for all processes, and end with their status. Signals to this process go to all; Ctrl-C
  * reaches the processes from the terminal. */
 static _Noreturn void wait_and_end(launch *l, const sigset_t *awaited) {
-  const struct timespec second = {1, 0};
+  const struct timespec second = {1, 0}, tenth = {0, WAKE_NANOSECONDS};
   while (l->alive > 0) {
     siginfo_t from;
-    const int number = sigtimedwait(awaited, &from, &second);
+    const int number = sigtimedwait(awaited, &from, l->ending == 0 ? &second : &tenth);
     if (number == SIGTERM || number == SIGHUP || (number == SIGINT && from.si_code <= 0)) {
       l->passed = number;
       signal_all(l, number);
-      if (number != SIGINT) set_deadline(l); /* a script may go on after Ctrl-C */
+      if (number != SIGINT) /* a script may go on after Ctrl-C */
+        set_deadline(l, GRACE_SECONDS, SIGTERM);
     }
     collect(l);
     if (is_late(l)) end_late(l);

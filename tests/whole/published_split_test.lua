@@ -95,9 +95,7 @@ function TestTheSplitOfTheAuthorsIsThatOfTheirLibrary()
   local file = sc.data.csv(path, { target = false, quiet = true })
   lu.assertEquals(#file, 569)
   for i, row in ipairs(file:head(569)) do
-    local expected = { i, "test", 0, 0 }
-    if not test[i] then expected = { i, "train", shuffled[i], stratified[i] } end
-    lu.assertEquals(row, expected)
+    lu.assertEquals(row, test[i] and { 0, 0 } or { shuffled[i], stratified[i] })
   end
 end
 

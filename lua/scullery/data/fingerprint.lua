@@ -44,9 +44,10 @@ local function print_of(info)
   return info.origin == "compiled" and info.path:match "[^/]*$" or core.sha256(info.path)
 end
 
---- fingerprint.plugins_agree(used): raises an error where the plugin of a component in use (a table
---- with "KIND NAME" as keys) is another one on the machine of process 0.
-function fingerprint.plugins_agree(used)
+--- fingerprint.plugins_agree(used[, foreign]): raises an error where the plugin of a component in
+--- use (a table with "KIND NAME" as keys) is another one on the machine of process 0. foreign: does
+--- nothing where all are part of Scullery.
+function fingerprint.plugins_agree(used, foreign)
   if core.process_count() == 1 then return end
   local prints, lines = {}, {}
   for name in pairs(used) do
@@ -55,6 +56,7 @@ function fingerprint.plugins_agree(used)
     prints[name] = print and { print = print, path = info.path }
     lines[#lines + 1] = print and name .. "\t" .. print
   end
+  if foreign and next(prints) == nil then return end
   for name, print in core.process_share("plugins in use", table.concat(lines, "\n"))
     :gmatch "([^\n]*)\t([^\n]*)" do
     local own = prints[name]

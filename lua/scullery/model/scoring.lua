@@ -2,9 +2,11 @@
 local criteria = require "scullery.model.criteria"
 local dataset = require "scullery.data.dataset"
 local fail = require "scullery.base.fail"
+local fingerprint = require "scullery.data.fingerprint"
 local matching = require "scullery.data.matching"
 local options = require "scullery.base.options"
 local probabilities = require "scullery.model.probabilities"
+local used = require "scullery.base.used"
 
 local scoring = {}
 
@@ -38,9 +40,7 @@ local function probabilities_for(criterion, f, scores)
   return probabilities.known(f) and probabilities.of(f, scores) or nil
 end
 
---- scoring.run(f, metric, given): the metric of the fitted model f on a data set, and its standard
---- error; nil for fewer than 40 rows.
-function scoring.run(f, metric, given)
+local function measure(f, metric, given)
   local criterion = criteria.of(metric, f.task, "metric")
   if not given.X then
     fail("the data set streams, and the metric %s takes rows in memory: load it without stream = \z
@@ -54,6 +54,14 @@ function scoring.run(f, metric, given)
   return criterion:estimated(scores, ds:targets(), { solver = f.solver,
     classes = f.task == "classification" and f.classes or nil,
     probabilities = probabilities_for(criterion, f, scores) })
+end
+
+--- scoring.run(f, metric, given): the metric of the fitted model f on a data set, and its standard
+--- error; nil for fewer than 40 rows.
+function scoring.run(f, metric, given)
+  local value, deviation = measure(f, metric, given)
+  fingerprint.plugins_agree(used.names, true) -- of a model that was loaded no fit has compared them
+  return value, deviation
 end
 
 return scoring

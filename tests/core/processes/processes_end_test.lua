@@ -55,6 +55,30 @@ function TestCrashesEndAll()
   lu.assertStrContains(err, "process 1 of 3 was ended by signal 9")
 end
 
+-- Those too that exchange nothing for long: in Lua, and in the engine.
+function TestTheOthersAreInterruptedWhereOneIsKilled()
+  local code = fit .. [[
+    local core = require "scullery.core"
+    local function kill()
+      if sc.processes.rank ~= %d then return end
+      core.run_program({ "kill", "-9", tostring(core.process()) }, 5)
+    end
+    ]]
+  local work = { "kill() while true do end" }
+  work[2] = not support.sanitized and [[
+    X = sc.randn{ 60000, 30, seed = 1 }
+    sc.pipeline{ map(2500, "float32"), sc.solver.ridge{ lambda = 1e-3, form = "primal" } }
+      :fit(X, X:column(1), { progress = kill })]] or nil
+  for dead = 0, 1 do
+    for _, rest in ipairs(work) do
+      local status, out, err = run(2, code:format(dead) .. rest)
+      lu.assertEquals({ status, out }, { 137, "" })
+      lu.assertStrContains(err, ("process %d of 2 was ended by signal 9"):format(dead))
+      lu.assertNil(err:find "did not end", err)
+    end
+  end
+end
+
 -- Faults that tests/fuzz/processes.lua has found.
 function TestNoUnfinishedFileStaysWhereAnotherProcessFails()
   support.in_folder(function(folder)

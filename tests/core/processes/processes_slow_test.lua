@@ -52,6 +52,21 @@ function TestMpiHasTheBitsOfOneProcess()
   lu.assertNil(first_difference(fits_alone(), fits_by(mpirun .. "-n 3 " .. command)))
 end
 
+-- MPICH maps memory when a message first needs it, and waits for ever where it has no room then.
+function TestMpichWithoutRoomForMessages()
+  lu.skipIf(not os.execute "command -v mpirun.mpich >/dev/null", "there is no mpirun.mpich")
+  lu.skipIf(support.sanitized, "the library of MPI is not built with the sanitizer")
+  support.in_folder(function(folder)
+    local line = "work=$PWD/tests/fuzz/divided_work.lua; cd %s && timeout 100 %s %s $work cg_int16"
+    local status, out, err = support.shell(line:format(folder, "mpirun.mpich -n 3", command)
+      .. " memory 1 3 418")
+    lu.assertTrue(status == 0 or err:find("not enough memory", 1, true), status .. err)
+    if status == 0 then
+      lu.assertEquals(out, select(2, support.shell(line:format(folder, "", command))))
+    end
+  end)
+end
+
 -- A plugin that one machine does not have: a sentence that names the machine, once.
 function TestAPluginThatOneProcessLacks()
   needs_mpi()

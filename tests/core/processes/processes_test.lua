@@ -576,6 +576,16 @@ function TestAMetricOfOtherBytes()
       sc.plugin.load("%s/" .. sc.processes.rank .. ".so")
       sc.metrics.mcz({ "a", "b", "a" }, { "a", "b", "b" })
       sc.pipeline{ map(20), sc.solver.ridge{ lambda = 1 } }:fit(X, X:column(1))]]):format(folder))
+    local model = folder .. "/a.model"
+    several.succeeds(1, several.fit .. ([[
+      local y = X:column(1):map(function(v) return v > 0 and 1 or 2 end)
+      local p = sc.pipeline{ map(20), sc.solver.ridge{ lambda = 1 } }
+      p:fit(sc.dataset{ X = X, y = y, task = "classification" }):save %q]]):format(model))
+    several.fails({ "process 1 of 2 (", other }, 2, several.fit .. ([[
+      sc.plugin.load("%s/" .. sc.processes.rank .. ".so")
+      local y = X:column(1):map(function(v) return v > 0 and 1 or 2 end)
+      local ds = sc.dataset{ X = X, y = y, task = "classification" }
+      print(sc.load(%q):score(ds, { metric = "mcz" }))]]):format(folder, model))
   end)
 end
 
