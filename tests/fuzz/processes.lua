@@ -82,6 +82,8 @@ local harmless = { stop_one = true, stop_launcher = true, stop = true, child = t
 -- A writer that is killed leaves an unfinished file, which the next writer removes (kills.lua).
 local kills = { kill_one = true, kill_all = true, kill_launcher = true, shell_kill = true,
   stop_and_kill = true, stop_and_term = true }
+-- A process 0 that stops its work, and ends well, prints nothing.
+local without_work = { leave = true, caught = true }
 -- The user has ended it, or reads nothing of it: there may be no sentence.
 local silent = { kill_launcher = true, kill_all = true, term_launcher = true, term_group = true,
   hangup = true, term_one = true, interrupt_launcher = true, interrupt_group = true,
@@ -279,7 +281,7 @@ local function check(case)
   if fault and case.fault ~= "memory_of_all" then finding("%s", fault) end
   local without = around[case.fault] and around[case.fault].behind
   if status == 0 and not without and out ~= expected[case.kind]
-    and not ((case.fault == "leave" or case.fault == "caught") and case.rank == 0 and out == "") then
+    and not (without_work[case.fault] and case.rank == 0 and out == "") then
     finding "wrong results"
   end
   if status == 0 and without and case.fault ~= "closed_pipe"
