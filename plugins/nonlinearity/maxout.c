@@ -434,7 +434,9 @@ static double collision(const void *instance, double mean_a, double mean_b, doub
 const scl_plugin scullery_plugin = {
     .name = "maxout",
     .summary = "max of q projections; its argmax codes",
-    .definition = "phi(z) = largest(type(z) == \"table\" and z or { z })",
+    .definition = "phi(z) = largest(type(z) == \"table\" and z or { z })\n"
+                  "code(z) = least(map(z, function(x, k) return when(x == largest(z), k - 1, inf) "
+                  "end))",
     .doc =
         "phi(w_1 .. w_q, x) = max_{j <= q} <w_j, x>. q numbers in, each from a row of its own;\n"
         "one feature out.\n"

@@ -130,6 +130,9 @@ RADIAL_CHARACTERISTIC
 const scl_plugin scullery_plugin = {
     .name = "spherical",
     .summary = "Rows of uniform direction and a chosen length",
+    .definition = "t(x) = type(radius) == \"number\" and radius*length(x) or inf\n"
+                  "characteristic(x) = #x == 2 and t(x) < 400 and sum(512, function(k) return "
+                  "cos(t(x)*cos(pi*(k - 0.5)/512)) end)/512",
     .doc = "Draws w_t = r v, v uniform on the unit sphere of R^d; z = <w, x> + b.\n"
            "r is fixed, uniform between two ends, or \"chi\" (w ~ N(0, I)).\n"
            "With nonlinearity.sign and no bias the features estimate 1 - 2 theta/pi, as Gaussian "

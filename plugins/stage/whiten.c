@@ -130,6 +130,15 @@ SCL_FORMULA(operators, "out = product(x - mean, matrix);")
 const scl_plugin scullery_plugin = {
     .name = "whiten",
     .summary = "uncorrelated columns of variance 1",
+    .definition =
+        "kept(V) = k or sum(V, function(v) return when(v.value > 1e-12*V[1].value, 1, 0) end)\n"
+        "e(V) = epsilon*mean(V, function(v) return v.value end)\n"
+        "pca(V, z, i) = dot(V[i].vector, z)/sqrt(V[i].value + e(V))\n"
+        "zca(V, z, j) = sum(kept(V), function(i) return pca(V, z, i)*V[i].vector[j] end)\n"
+        "whitened(V, z) = map(range(method == \"pca\" and kept(V) or #z), function(i)\n"
+        "  return method == \"pca\" and pca(V, z, i) or zca(V, z, i) end)\n"
+        "row(X, Y) = #X[1] < 9 and function(x) return whitened(eigen(covariance(X)),\n"
+        "  map(x, function(t, j) return t - mean(column(X, j)) end)) end",
     .doc =
         "x becomes A (x - mean), whose covariance over the rows of the fit is I. With method\n"
         "\"pca\" these are the principal components over their standard deviations, with \"zca\"\n"

@@ -120,6 +120,53 @@ function functions.sorted(list)
   return made
 end
 
+--- covariance(X): of rows, a list of rows; eigen(A): the list { value =, vector = } of a symmetric
+--- A, the largest value first, the largest entry of a vector positive (Jacobi rotations).
+function functions.covariance(X)
+  local m = functions.map(X[1], function(_, j) return functions.mean(functions.column(X, j)) end)
+  return functions.map(m, function(_, i)
+    return functions.map(m, function(_, j)
+      return functions.mean(X, function(x) return (x[i] - m[i]) * (x[j] - m[j]) end)
+    end)
+  end)
+end
+
+-- Rows p and q of M become cos p - sin q and sin p + cos q.
+local function turn(M, p, q, cos, sin)
+  for j = 1, #M do
+    local x, y = M[p][j], M[q][j]
+    M[p][j], M[q][j] = cos * x - sin * y, sin * x + cos * y
+  end
+end
+
+local function transposed(M)
+  return functions.map(M, function(_, j) return functions.column(M, j) end)
+end
+
+function functions.eigen(A)
+  local d, V = #A, functions.map(A, function(row, i)
+    return functions.map(row, function(_, j) return i == j and 1 or 0 end)
+  end)
+  for _ = 1, 12 do
+    for p = 1, d do
+      for q = p + 1, d do
+        local angle = math.atan(2 * A[p][q], A[q][q] - A[p][p]) / 2
+        A = transposed(A)
+        turn(A, p, q, math.cos(angle), math.sin(angle))
+        A = transposed(A)
+        turn(A, p, q, math.cos(angle), math.sin(angle))
+        turn(V, p, q, math.cos(angle), math.sin(angle))
+      end
+    end
+  end
+  local list = functions.map(V, function(v, i)
+    local most = functions.largest(v, math.abs)
+    local sign = functions.largest(v) == most and 1 or -1
+    return { value = A[i][i], vector = functions.map(v, function(x) return sign * x end) }
+  end)
+  table.sort(list, function(a, b) return a.value > b.value end)
+  return list
+end
 
 --- solve(A, b): x with A x = b, A a list of rows, by elimination with pivots.
 function functions.solve(A, b)

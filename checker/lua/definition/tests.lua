@@ -1,5 +1,6 @@
 --- The test of definitions: what a component computes is what it declares, at random arguments and
 --- options, and far from usual.
+local blocks = require "scullery_checker.blocks"
 local choices = require "scullery_checker.choices"
 local components = require "scullery.compose.component"
 local core = require "scullery_checker.core"
@@ -11,7 +12,8 @@ local statistics = require "scullery_checker.statistics"
 -- ------------ options
 
 local SETS <const> = 9 -- of random options
-local reach = { 3, 40, 1000 } -- how far numbers of options are from their default, at most
+-- How far numbers of options are from their default, at most; near it one must not be taken for it.
+local reach <const> = { 3, 40, 1000, 1.01 }
 
 -- A number of the option from u, v in (0, 1): near its default, far from it, or anywhere between
 -- its bounds.
@@ -21,9 +23,10 @@ local function number_of(option, u, v, far)
     local x = math.floor(math.max(option.low, 0) + (far > 3 and 20 or 5) * u)
     return x <= option.high and x or nil
   end
-  if span < math.huge and v > 0.5 then return option.low + span * u end
+  if span < math.huge and v > 0.5 and far > 2 then return option.low + span * u end
   local x = (default and default ~= 0 and default or 1) * far ^ (2 * u - 1)
-  return math.min(math.max(option.low < 0 and v < 0.25 and -x or x, option.low), option.high)
+  if option.low < 0 and v < 0.25 and far > 2 then x = -x end
+  return math.min(math.max(x, option.low), option.high)
 end
 
 local parts_of = { kernel = { "linear", "gaussian", "laplacian", "polynomial", "gaussian" },
@@ -126,7 +129,22 @@ local function phi_of(one, Z)
   return ok and made or nil
 end
 
-compare.nonlinearity = { phi = function(left, t, component, phi)
+compare.nonlinearity = { code = function(_, t, component, code)
+  local one = require("scullery_checker.nonlinearity.phi").new(t, component)
+  if core.phi_key(one.instance, one.fan_in) > 1 then return end
+  local Z, out = t:random(9, 9 * one.fan_in):map(math.floor), blocks.new(9, 9, 1, "int32")
+  core.phi_categories(one.instance, blocks.from(Z, one.fan_in, "float64"), out)
+  local made = core.block_get(out)
+  for i, row in ipairs(rows_of(Z)) do
+    for j = 1, 9 do
+      local z = {}
+      for k = 1, one.fan_in do z[k] = row[(k - 1) * 9 + j] end
+      t.compared = (t.compared or 0) + 1
+      t:expect(made:get(i, j) == code(z), "the category of whole numbers, %.9g the first, is %d, \z
+        and %d by its definition", z[1], made:get(i, j), code(z))
+    end
+  end
+end, phi = function(left, t, component, phi)
   local one = require("scullery_checker.nonlinearity.phi").new(t, component)
   if one.shape.one_hot then return end
   for of, scale in ipairs{ 1e-3, 1, 20, 700 } do
@@ -214,7 +232,8 @@ compare.metric = { value = function(left, t, component, value)
   local facts = cases.facts(component)
   for of, count in ipairs(cases.counts(facts)) do
     for _, n in ipairs(left() and { 1, 2, 5, 70 } or {}) do
-      for _, scale in ipairs(facts.needs == "values" and { 1, 300 } or { 1, 0.01 }) do
+      for _, scale in ipairs(facts.needs == "values" and { 1, 300 }
+        or { 1, 0.01, 12, 100 }) do -- probabilities become tiny, and 0
         local case = cases.new(facts.needs, n, count, t.seed * 64 + of, scale)
         if n > 2 then case.w = core.rand{ n, 1, seed = t.seed + of } * scale end
         local list = judged(case)
@@ -284,8 +303,29 @@ local function numbers_of(rows, j)
   return list
 end
 
--- By column.
-compare.sampler = { density = function(_, t, component, density, far)
+-- By column, but for the scale of features, and the characteristic function far out too.
+compare.sampler = { scale = function(_, t, component, scale)
+  local draw, layout = parameters.draw(t, component, 5, 64)
+  local room = parameters.lock(parameters.drawn(draw, layout, 0, draw.total))
+  local out = parameters.block(room.count, 1)
+  core.sampler_scales(draw, room, out.memory)
+  for i, w in ipairs(rows_of(core.block_get(room.weights))) do
+    local wanted, slack = definition.number(scale, w)
+    definition.expect(t, core.block_get(out):get(i, 1), wanted, slack + 1e-13,
+      "the scale of parameter %d", i - 1)
+  end
+end, characteristic = function(_, t, component, characteristic)
+  for k, size in ipairs{ 0.3, 3, 40, 120, 0.3, 40, 120 } do
+    local draw = parameters.draw(t, component, k < 5 and 2 or 3, 8)
+    local X, out = t:random(8, draw.dim, k) * size, parameters.block(8, 1)
+    core.sampler_characteristic(draw, parameters.block_of(X), out.memory)
+    for i, x in ipairs(rows_of(X)) do
+      local wanted, slack = definition.number(characteristic, x)
+      definition.expect(t, core.block_get(out):get(i, 1), wanted, slack + 1e-9,
+        "the characteristic function at a row of size %g", size)
+    end
+  end
+end, density = function(_, t, component, density, far)
   local rows = (far or 1) <= 40 and draws_of(t, component)
   for j = 1, rows and 3 or 0 do
     local list = numbers_of(rows, j)
@@ -332,6 +372,24 @@ compare.stage = { row = function(_, t, component, row)
       end
     end
   end
+end }
+
+-- Cells of the example: numbers, texts, false where one is missing, nil after the last row.
+compare.reader = { cell = function(_, t, component, cell)
+  local files = require "scullery_checker.reader.files"
+  files.with_example(t:instance(component), function(path, instance)
+    local all, names = files.rows(instance, path)
+    for i, row in ipairs(all) do
+      for j = 1, #names do
+        local want = cell(i, j)
+        local got = row[j] ~= "-" and row[j]:gsub("^%S+ ", "")
+        t.compared = (t.compared or 0) + 1
+        t:expect(want ~= nil and (got == want or got and tonumber(got) == want), "row %d, column \z
+          %d of its example is %s, and %s by its definition", i, j, row[j], tostring(want))
+      end
+    end
+    t:expect(cell(#all + 1, 1) == nil, "its example has %d rows, and more by its definition", #all)
+  end)
 end }
 
 compare.solver = require "scullery_checker.definition.solvers"

@@ -248,7 +248,23 @@ local function check_jumps(t, kernel)
   end
 end
 
+-- A kernel of other kernels says other things of a shift with other parts: with linear ones.
+local function check_shift_of_parts(t)
+  local linear = require("scullery").kernel.linear()
+  for _, option in ipairs(t.subject.info.options) do
+    if option.words[1] == "kernel" then
+      for _, parts in ipairs{ linear, { linear, linear } } do
+        local ok, made = pcall(t.subject.make, t.subject, { [option.name] = parts })
+        ok = ok and pcall(t.instance, t, made)
+        local kernel = ok and dense_kernel(t, made)
+        if kernel then check_shift(t, kernel) end
+      end
+    end
+  end
+end
+
 local function check_near(t)
+  check_shift_of_parts(t)
   local any
   for component in t:variants() do
     local kernel = dense_kernel(t, component)
