@@ -139,7 +139,9 @@ static void add_band(void *context, const scl_band *band, const void *products) 
   uint64_t most = 0, ignored = 0;
   size_t done;
   job->most[at] = 0;
-  scl_common_lock(totals->low, at);
+  /* Processes may have bands of unlike heights: the lock is that of the tile. */
+  const size_t tile = at / (scl_symmetric_bands(totals->low) / scl_tile_count(totals->low));
+  scl_common_lock(totals->low, tile);
   if (totals->high != NULL) {
     done = add_wide(job, products, band, &job->most[at]);
   } else {
@@ -147,7 +149,7 @@ static void add_band(void *context, const scl_band *band, const void *products) 
     if (done < rows) (void)add_narrow(job, products, band, done, true, &ignored);
     job->most[at] = (double)most;
   }
-  scl_common_unlock(totals->low, at);
+  scl_common_unlock(totals->low, tile);
   if (done == rows) return;
   job->most[at] = INFINITY;
   job->failing[at] = band->i * totals->low->tile + band->first + done;

@@ -253,8 +253,10 @@ static double centred_whole(const scl_whole_scaling *s, wide_whole sum, size_t i
   return (double)gap / s->total;
 }
 
-/* Whether the entries of S are whole numbers; usually the first entry of others is none. */
+/* Whether the entries of S are whole numbers; usually the first entry of others is none. Said to be
+ * none where processes share the tiles, of which each has its own alone. */
 static bool is_whole(const scl_whole_scaling *s, const scl_symmetric *a) {
+  if (s->shift > 0 && a->ranks > 1) return false;
   const wide_bits rest = ((wide_bits)1 << s->shift) - 1;
   for (size_t i = 0; s->shift > 0 && i < a->n; i++)
     for (size_t j = 0; j <= i / a->tile; j++) {

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "data/shares.h"
+#include "base/interrupt.h"
 #include "data/files/input.h"
 #include "processes/processes.h"
 
@@ -14,9 +15,11 @@ size_t scl_shares_bytes(const char *path, bool packed) {
   const bool own =
       stat(path, &file) == 0 && S_ISREG(file.st_mode) && strncmp(path, "/dev/", 5) != 0;
   if (!own || scl_input_open(path, &input, NULL) != SCL_STATUS_OK) return 0;
+  const bool before = scl_interrupt_ignore(true); /* the next check sees it */
   if (scl_input_read(input, &byte, 1, &got, NULL) == SCL_STATUS_OK &&
       (packed || (scl_input_seeks(input) && !scl_input_is_packed(input))))
     bytes = scl_input_most(input);
+  (void)scl_interrupt_ignore(before);
   scl_input_close(input);
   return bytes == SIZE_MAX ? 0 : bytes;
 }

@@ -217,6 +217,8 @@ scl_status scl_row_sums_save(scl_row_sums *sums, scl_array_archive *archive, scl
   const int64_t facts[3] = {(int64_t)whole->shift, sums->printed, (int64_t)groups};
   char text[NAME_ROOM];
   SCL_TRY(put(archive, "sums.facts", SCL_DTYPE_INT64, facts, 1, 3, error));
+  for (size_t g = 0; whole->unit == NULL && g < groups; g++)
+    whole->weight[g] = scl_exact_value(whole->own[g], 2 * whole->targets);
   SCL_TRY(put(archive, "sums.weight", SCL_DTYPE_FLOAT64, whole->weight, 1, groups, error));
   if (whole->unit != NULL) {
     SCL_TRY(put(archive, "sums.unit", SCL_DTYPE_FLOAT64, whole->unit, 1, whole->features, error));

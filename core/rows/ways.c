@@ -234,7 +234,7 @@ scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow) 
   walked.whole = way == &scl_way_whole;
   const bool exact = way->whole || walked.bits,
              wide = way->blocks ? scl_block_totals_widen(flow->source->rows)
-                                : walked.bits && !scl_flow_whole_weights(flow);
+                                : exact && !scl_flow_whole_weights(flow);
   const double matrix = flow->share_tiles
                             ? scl_symmetric_shared_bytes((double)d, scl_processes_count())
                             : scl_symmetric_bytes((double)d),

@@ -112,13 +112,11 @@ scl_status scl_whole_sums_merge(scl_whole_sums *into, scl_whole_sums *from, bool
   for (size_t g = 0; !subtract && !blocks && g < into->groups; g++)
     SCL_TRY(check_range(into, g, from->weight[g], error));
   for (size_t g = 0; g < into->groups; g++) {
-    if (blocks)
-      SCL_TRY(scl_block_sums_make_room(into, from, g, error));
-    else
-      into->weight[g] += subtract ? -from->weight[g] : from->weight[g];
+    if (blocks) SCL_TRY(scl_block_sums_make_room(into, from, g, error));
     scl_whole_totals_add(&into->moment[g], &from->moment[g], subtract);
     SCL_TRY(scl_exact_merge(into->right[g], from->right[g], subtract, error));
     SCL_TRY(scl_exact_merge(into->own[g], from->own[g], subtract, error));
+    if (!blocks) into->weight[g] = scl_exact_value(into->own[g], 2 * into->targets);
   }
   return SCL_STATUS_OK;
 }

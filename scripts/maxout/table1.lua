@@ -9,7 +9,7 @@
 --
 -- The published errors are means of the errors of the ten classes (first table), and not shares of
 -- digits mistaken (second). All cells but one are repeated; the published k nearest neighbours are
--- one neighbour. More in docs/seeds.md. A full run takes two processor hours.
+-- one neighbour. More in docs/seeds.md. A full run took two processor hours.
 local sc = require "scullery"
 local args = sc.arguments{ quick = false, seeds = 5, most = 10000, out = "out" }
 local sizes = {}

@@ -325,7 +325,7 @@ scl_status csv_parse_shares(csv_schema *schema, const csv_lines *l, scl_matrix *
   scl_status status = SCL_STATUS_OK;
   if (target && blocks[0] != NULL)
     status = scl_processes_share(status, rows * sizeof(double), &blocks[1], error);
-  *again = blocks[0] == NULL || (target && blocks[1] == NULL);
+  *again = status == SCL_STATUS_OK && (blocks[0] == NULL || (target && blocks[1] == NULL));
   if (status == SCL_STATUS_OK && !*again) {
     status = view(blocks[0], rows, cols, dtype, &shared_x, error);
     if (status == SCL_STATUS_OK && target)

@@ -222,7 +222,8 @@ static scl_status read_share(scl_input *input, size_t size, scl_text *text, size
   const char *line;
   scl_processes_part(scl_processes_rank(), size, from, &stop);
   SCL_TRY(scl_input_text_part(input, 0, FIRST_BYTES, text, other, error));
-  *other = *other || csv_count_lines(text->bytes, text->bytes + FIRST_BYTES) < FIRST_LINES;
+  line = csv_first_line(text->bytes, text->bytes + FIRST_BYTES);
+  *other = *other || csv_count_lines(line, text->bytes + FIRST_BYTES) < FIRST_LINES;
   *other = *other || text->quotes;
   if (*other) return SCL_STATUS_OK;
   const size_t begin = *from > 0 ? *from - 1 : 0;
@@ -257,7 +258,7 @@ static scl_status load_share(csv_lines *l, csv_schema *schema, scl_error *error)
   const size_t size = scl_shares_bytes(l->paths[0], false);
   scl_text *text = &l->texts[0];
   scl_input *input = NULL;
-  int64_t most[] = {0, 0};
+  int64_t most[] = {0, 0, (int64_t)size, -(int64_t)size};
   bool again = false, other = false;
   const char *body;
   size_t from = 0, to = 0;
@@ -269,8 +270,8 @@ static scl_status load_share(csv_lines *l, csv_schema *schema, scl_error *error)
   if (status == SCL_STATUS_OK) status = read_share(input, size, text, &from, &to, &other, error);
   scl_input_close(input);
   most[1] = other;
-  SCL_TRY(scl_shares_end(status, most, 2, &again, error));
-  if (again || most[1] != 0) {
+  SCL_TRY(scl_shares_end(status, most, 4, &again, error));
+  if (again || most[1] != 0 || most[2] != -most[3]) { /* or it has grown in between */
     scl_release(text->bytes);
     *text = (scl_text){0};
     return SCL_STATUS_OK;
@@ -340,9 +341,9 @@ static scl_status next_chunks(csv_lines *l, const csv_schema *schema, scl_error 
 }
 
 scl_status csv_lines_next(csv_lines *l, const csv_schema *schema, scl_error *error) {
-  const scl_status status = next_chunks(l, schema, error);
+  SCL_TRY(next_chunks(l, schema, error));
   deal(l);
-  return status;
+  return SCL_STATUS_OK;
 }
 
 csv_lines csv_lines_own(const csv_lines *l) {
