@@ -306,7 +306,7 @@ function TestPrompt:test_long_help_goes_through_the_pager()
   local steps = { [[type sc.data.csv?\r]], "wait unpacked", "wait > ", [[type ridge?\r]],
     "wait Options:", "wait > ", [[type exit\r]], "end" }
   local environment = { PAGER = "sed s/^/#/" }
-  local text = play(steps, { environment = environment, rows = 40 })
+  local text = play(steps, { environment = environment, rows = 60 })
   lu.assertStrContains(text, "\n#  separator")
   lu.assertNotStrContains(text, "\n#  lambda")
   environment.PAGER = ""
