@@ -1,6 +1,8 @@
 --- Parameters and blocks in guarded memory, for checks of samplers and kernels.
 local core = require "scullery_checker.core"
 local subject = require "scullery_checker.subject"
+local components = require "scullery.compose.component"
+local options = require "scullery.base.options"
 
 local parameters = {}
 
@@ -221,6 +223,29 @@ end
 function parameters.is_independent(draw, layout)
   return layout.block == 1 and not layout.dependent and not draw.state
     and not parameters.offers(draw, "scullery.pool/1")
+end
+
+--- parameters.slack_of(layout): how far, over its largest value, a law may be off: products of
+--- structured matrices have theirs only nearly.
+function parameters.slack_of(layout) return layout.space == "structured" and 0.03 or 0 end
+
+--- parameters.but_for_bias(t, component, dim, value): what was given for an earlier variant that
+--- differs from this one in its bias alone: the test "bias" sees that a bias leaves the weights, so
+--- that these are looked at once. Otherwise nil, and `value` is kept for later variants.
+function parameters.but_for_bias(t, component, dim, value)
+  local bias, seen = components.role(component, "bias"), t.but_for_bias or {}
+  local plain = bias and components.with(component, bias, nil) or component
+  local key = ("%d %s %s"):format(dim, plain:label(true), options.show(plain.given))
+  local known = seen[key]
+  seen[key], t.but_for_bias = known or value, seen
+  return known
+end
+
+--- parameters.numbers_of(rows, j, mean, scale): column j of a matrix as a list of (w - mean)/scale.
+function parameters.numbers_of(rows, j, mean, scale)
+  local list = {}
+  for i = 1, rows:rows() do list[i] = (rows:get(i, j) - mean) / scale end
+  return list
 end
 
 --- parameters.test(name, about, dims, missing, f): a test that calls f for each variant and number
