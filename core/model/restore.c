@@ -43,15 +43,13 @@ static bool is_named(const cJSON *stage, const char *wanted) {
 }
 
 /* Enter one stage. False if it is out of order: row stages come first, then features, row stages
- * after them, and at the end sc.pca (components of the features) or a solver. */
+ * after them, and at the end a solver. */
 static bool add_stage(const cJSON *stage, recipe *out) {
   const char *title = scl_saved_component_name(stage);
   const bool row = is_marked(stage, "stage");
-  if (out->solver != NULL || out->components) return false;
+  if (out->solver != NULL) return false;
   if (row && out->features == NULL)
     out->rows = out->n_rows++ == 0 ? stage : out->rows;
-  else if (row && is_named(stage, components_name))
-    out->components = true;
   else if (row)
     out->after = out->n_after++ == 0 ? stage : out->after;
   else if ((is_marked(stage, "features") || is_marked(stage, "union")) && out->features == NULL)
@@ -65,13 +63,13 @@ static bool add_stage(const cJSON *stage, recipe *out) {
 
 /* Read `pipeline.stages` into *out. */
 static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) {
-  const cJSON *pipeline, *list;
+  const cJSON *pipeline, *list, *last = NULL;
   size_t i = 0;
   *out = (recipe){0};
   SCL_TRY(scl_saved_table(body, "pipeline", &pipeline, error));
   SCL_TRY(scl_saved_table(pipeline, "stages", &list, error));
   if (is_marked(list->child, "text")) out->text = list->child;
-  for (const cJSON *stage = list->child; stage != NULL; stage = stage->next, i++) {
+  for (const cJSON *stage = list->child; stage != NULL; last = stage, stage = stage->next, i++) {
     char text[60];
     if (stage == out->text || add_stage(stage, out)) continue;
     if (is_marked(stage, "choose"))
@@ -81,6 +79,8 @@ static scl_status read_recipe(const cJSON *body, recipe *out, scl_error *error) 
                     "stage %zu of its pipeline is %s, which does not belong there", i + 1,
                     scl_saved_shown(stage, text, sizeof text));
   }
+  out->components = out->n_after > 0 && out->solver == NULL && is_named(last, components_name);
+  if (out->components) out->n_after--;
   return SCL_STATUS_OK;
 }
 

@@ -34,9 +34,12 @@ end
 function Stage:label(with_options) return with_options and tostring(self) or self.kind .. "()" end
 
 --- stages.searched(stage): its searched options: a list of {path = "pca.k", values =, choose =,
---- option =}.
+--- option =}; of the sampler in sc.stage.random_features{ p = } "random_features.p.sigma".
 function stages.searched(self)
-  return choose.searched(self.kind, self.given)
+  if not self.component then return choose.searched(self.kind, self.given) end
+  local list = component.searched(self.component)
+  for _, one in ipairs(list) do one.path = self.kind .. one.path:match("%..*") end
+  return list
 end
 
 --- stages.of(value): the stage of a component of the kind "stage"; any other value as it is.
@@ -54,11 +57,12 @@ end
 --- stages.resolved(stage, choices): a copy with every searched option replaced by its choice (by
 --- its first value without a choice).
 function stages.resolved(self, choices)
-  local given = {}
-  for name, value in pairs(self.given) do
-    given[name] = choose.pick(value, self.kind .. "." .. name, choices)
+  local mine, prefix = {}, self.kind .. "."
+  for path, value in pairs(choices) do
+    if path:sub(1, #prefix) == prefix then mine["stage." .. path:sub(#prefix + 1)] = value end
   end
-  return stages.make(self.kind, given)
+  if self.component then return stages.of(component.resolved(self.component, mine)) end
+  return stages.relevance{ seed = choose.pick(self.given.seed, prefix .. "seed", choices) }
 end
 
 -- What the plugin of a stage declares; relevance is no plugin.
@@ -207,8 +211,8 @@ stages.select = maker("select", { columns = { test = are_columns, required = tru
 --- sc.pca{ k = }: a stage that maps rows to their first k principal components: x becomes V (x -
 --- mean), where the k rows of V are orthonormal eigenvectors of the training rows' covariance
 --- matrix, the largest variance first; the largest entry of each is positive. k: from 1 to the
---- smaller of columns and rows. It takes two passes over the rows. As the last stage after
---- features, it gives the principal components of the features: p:transform(X) shows them.
+--- smaller of columns and rows. It takes two passes over the rows. After features, it gives the
+--- principal components of the features; without a solver, p:transform(X) shows them.
 --- p:info().components has the variances.
 stages.pca = maker("pca", { k = { type = "integer", low = 1, required = true, searchable = true } })
 --- sc.relevance{ seed = 0 }: a stage that learns how much each column matters (automatic relevance

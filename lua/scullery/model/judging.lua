@@ -195,8 +195,10 @@ end
 function judging.chosen(p, choices)
   local copy = setmetatable({}, recipe.class)
   for key, value in pairs(p) do copy[key] = value end
-  copy.fitted, copy.data, copy.variants, copy.rows = nil, nil, nil, {}
-  for i, stage in ipairs(p.rows) do copy.rows[i] = row_stages.resolved(stage, choices) end
+  copy.fitted, copy.data, copy.variants, copy.rows, copy.after = nil, nil, nil, {}, {}
+  for _, name in ipairs{ "rows", "after" } do
+    for i, stage in ipairs(p[name]) do copy[name][i] = row_stages.resolved(stage, choices) end
+  end
   copy.features = p.features and instantiation.resolved(p.features, choices)
   copy.solver = component.resolved(p.solver, choices)
   copy.text = p.text and text.resolved(p.text, choices)

@@ -71,15 +71,12 @@ end
 
 -- Adds a stage that maps rows to rows, or after the features to features.
 local function add_row_stage(self, i, stage)
-  local last = self.solver or self.components
-  if last then
+  if self.solver then
     error(("pipeline: stage %d, %s, comes after %s, which is the last stage"):format(i,
-      tostring(stage), tostring(last)), 5)
+      tostring(stage), tostring(self.solver)), 5)
   end
   if not self.features then
     table.insert(self.rows, stage)
-  elseif stage.kind == "pca" then
-    self.components = stage
   elseif stages.follows(stage) then
     table.insert(self.after, stage)
   else
@@ -133,15 +130,15 @@ local function tell_seeds(self)
   if self.features and next(seen) then see(self.features.seed) end
 end
 
--- Adds stage number i to its field: text, rows, features, after (row stages after the features),
--- components (sc.pca after them), or solver.
+-- Adds stage number i to its field: text, rows, features, after (row stages after the features) or
+-- solver.
 local function add_stage(self, i, stage)
   if text.is(stage) then
     add_text(self, i, stage)
   elseif stages.is(stage) then
     add_row_stage(self, i, stage)
   elseif instantiation.is_features(stage) then
-    if self.solver or self.components or #self.after > 0 then
+    if self.solver or #self.after > 0 then
       error(("pipeline: stage %d: features come before the solver, and after other features at \z
         once"):format(i), 4)
     end
@@ -149,10 +146,6 @@ local function add_stage(self, i, stage)
     self.features = stage
   elseif component.is(stage, "solver") then
     if self.solver then error(("pipeline: stage %d is a second solver"):format(i), 4) end
-    if self.components then
-      error(("pipeline: stage %d, %s, comes after components of features: they are the last \z
-        stage"):format(i, tostring(stage)), 4)
-    end
     self.solver = stage
   else
     error(("pipeline: stage %d is %s; it takes sc.standardize() and the like, sc.features{...}, \z
@@ -172,6 +165,10 @@ local function build(given)
     if math.type(place) == "integer" then count = math.max(count, place) end
   end
   for i = 1, count do add_stage(self, i, given[i]) end
+  local last = self.after[#self.after]
+  if last and last.kind == "pca" and not self.solver then -- its scores are what the model gives
+    self.components = table.remove(self.after)
+  end
   tell_seeds(self)
   if count == 0 then error("pipeline: takes at least one stage", 3) end
   return self
@@ -252,13 +249,26 @@ function recipe.stages(self)
   return list
 end
 
---- recipe.searched(p): the searched options of all stages.
+--- recipe.searched(p): the searched options of all stages. An sc.choose{...} in two stages of one
+--- name is one choice for both; two of them there raise an error, as their choices have one name.
 function recipe.searched(self)
-  local list = {}
-  local function add(searched) table.move(searched, 1, #searched, #list + 1, list) end
+  local list, seen = {}, {}
+  local function add(searched)
+    for _, one in ipairs(searched) do
+      if seen[one.path] and seen[one.path] ~= one.choose then
+        error(("pipeline: two stages have a choice of %s: give both the same sc.choose{...}, \z
+          which is then one choice, or choose between whole stages in one of them, as in \z
+          sc.choose{ sc.pca{ k = 2 }, sc.pca{ k = 5 } }"):format(one.path), 0)
+      end
+      if not seen[one.path] then list[#list + 1] = one end
+      seen[one.path] = one.choose
+    end
+  end
   if self.text then add(text.searched(self.text)) end
   for _, stage in ipairs(self.rows) do add(stages.searched(stage)) end
   if self.features then add(instantiation.searched(self.features)) end
+  for _, stage in ipairs(self.after) do add(stages.searched(stage)) end
+  if self.components then add(stages.searched(self.components)) end
   if self.solver then add(component.searched(self.solver)) end
   return list
 end
@@ -405,9 +415,10 @@ end
 
 -- Fits the row stages after the features: the map of the changed features, and these stages. What
 -- they report goes into `found`.
-local function fit_after(self, source, made, base, seconds, found)
+local function fit_after(self, source, made, base, seconds, found, choices)
   local after, map = {}, base
-  for i, stage in ipairs(self.after) do
+  for i, open in ipairs(self.after) do
+    local stage = stages.resolved(open, choices or {})
     local began = core.now()
     local report
     after[i], report = stages.fit(stage, source, made, map)
@@ -437,7 +448,7 @@ function recipe.prepare(self, source, row_weights, choices, made)
   end
   if #self.after > 0 then
     base = map
-    map, after = fit_after(self, source, made, base, seconds, found)
+    map, after = fit_after(self, source, made, base, seconds, found, choices)
   end
   return { stages = made, map = map, base = base, after = after, origin = origin, seconds = seconds,
     components = found.components, relevance = found.relevance, dense = found.dense }

@@ -122,9 +122,6 @@ function TestBadComponents()
   fails({ "'k'", "5", "2 rows" }, function()
     sc.pipeline{ sc.pca{ k = 5 } }:fit(ds.X:slice(1, 2))
   end)
-  fails({ "last stage" }, sc.pipeline,
-    { sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.sign(), T = 5 },
-      sc.pca{ k = 2 }, sc.solver.ridge() })
   fails({ "one-hot" }, function()
     sc.pipeline{ sc.features{ p = sc.sampler.grid{ gamma = 1 }, phi = sc.nonlinearity.bins(),
       T = 5 }, sc.pca{ k = 2 } }:fit(ds.X)
