@@ -366,7 +366,7 @@ function automatic.fill(p, ds, stored)
   if not found and not open.T then return p, nil end
   local copy, growth = setmetatable({}, recipe.class), nil
   for key, value in pairs(p) do copy[key] = value end
-  local chosen = found and found.chosen or { T = growing.FIRST }
+  local chosen = found and found.chosen or { T = growing.first(trials.least_T(p)) }
   if found and open.T then
     growth = growing_fits.run(first, open, ds, found, { began = began, stored = stored })
   end
@@ -394,7 +394,7 @@ function automatic.choose(p, ds, stored, budget)
   if open.T then growing_fits.check(p, ds) end
   local n, found, message = #ds, try_to_find(p, open, ds, true, stored)
   if not found then
-    return trials.filled(p, {}, { T = growing.FIRST }), nil, nil,
+    return trials.filled(p, {}, { T = growing.first(trials.least_T(p)) }), nil, nil,
       message and function() warn_of_defaults(open, message) end
   end
   local chosen, growth, ready = found.chosen, nil, nil

@@ -24,7 +24,14 @@ local growing = {}
 local FIRST, BEGIN, MOST, MOST_WITH_BUDGET = 50, 400, 6400, 50 * 2 ^ 20
 local SHARE = 0.01
 local AT_WORK = 3 -- the peak of memory while a step works, in multiples of what it keeps
-growing.FIRST, growing.BEGIN = FIRST, BEGIN
+growing.BEGIN = BEGIN
+
+--- growing.first(least): the first number of parameters of those that are tried, at least `least`.
+function growing.first(least)
+  local T = FIRST
+  while T < least do T = 2 * T end
+  return T
+end
 
 --- growing.rule: of the option `budget` of p:fit.
 growing.rule = { takes = "{ seconds =, bytes = }, numbers above 0", test = function(budget)
@@ -94,8 +101,8 @@ local function is_close(a, b)
 end
 
 -- The steps of the first numbers of parameters, up to `most`.
-local function first_numbers(most)
-  local list, T = {}, FIRST
+local function first_numbers(most, least)
+  local list, T = {}, growing.first(least)
   repeat
     list[#list + 1] = T
     T = 2 * T
@@ -171,14 +178,14 @@ function growing.drop(step)
   step.ready = nil
 end
 
---- growing.grow{ first = f(list), at = f(T, lambda), rows =, budget =, began = }: the chosen step,
---- and { steps, ended = a sentence }, each step with T, loss, lambda and seconds. nil if no loss is
---- finite. first(list): the steps of the first numbers of parameters. at(T, lambda): one step;
---- lambda: the regularisation of the step before. rows: how many there are to learn from. began:
---- what growing.now() returned when the fit began. A step may have `ready`, { prepared, training }
---- for the fit, which the chosen one keeps.
+--- growing.grow{ first = f(list), at = f(T, lambda), rows =, least = 1, budget =, began = }: the
+--- chosen step, and { steps, ended = a sentence }, each step with T, loss, lambda and seconds. nil
+--- if no loss is finite. first(list): the steps of the first numbers of parameters, from `least` on.
+--- at(T, lambda): one step; lambda: the regularisation of the step before. rows: how many there are
+--- to learn from. began: what growing.now() returned when the fit began. A step may have `ready`, {
+--- prepared, training } for the fit, which the chosen one keeps.
 function growing.grow(o)
-  local steps = o.first(first_numbers(o.rows))
+  local steps = o.first(first_numbers(o.rows, o.least or 1))
   local told = ended(steps, o.rows, o.budget, o.began)
   while not told do
     local step

@@ -18,7 +18,7 @@ local NEARBY = 100
 --- growing_fits.check(p, ds): raises an error where T = "auto" cannot be, because the number of
 --- parameters cannot change.
 function growing_fits.check(p, ds)
-  if trials.names_features(p) then
+  if trials.least_T(p) == math.huge then
     error("T = \"auto\": a stage after the features names some of them, so that T cannot change: \z
       give it as a number", 0)
   end
@@ -136,9 +136,9 @@ function growing_fits.run(p, open, ds, found, o)
   else
     growth = on_sample(p, open, found.few, found.folding, chosen, o.stored)
   end
-  growth.budget, growth.began = o.budget, o.began
+  growth.budget, growth.began, growth.least = o.budget, o.began, trials.least_T(p)
   local step, report = growing.grow(growth)
-  chosen.T = step and step.T or growing.FIRST
+  chosen.T = step and step.T or growing.first(trials.least_T(p))
   if not step then return report, nil end
   if open.lambda then
     chosen.lambda = step.lambda

@@ -29,7 +29,7 @@ end
 
 -- A copy of the pipeline with that share of its parameters.
 local function narrowed(p, share, rows)
-  if not p.features or trials.names_features(p) then return p end
+  if not p.features or trials.least_T(p) > LEAST_T then return p end
   local copy = setmetatable({}, recipe.class)
   for key, value in pairs(p) do copy[key] = value end
   copy.features = features.copied(p.features)

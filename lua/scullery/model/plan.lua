@@ -65,7 +65,7 @@ local function smaller(p, choices, auto)
   copy.features = instantiation.resolved(p.features, choices)
   local T = copy.features.T
   if T == "auto" then T, copy.features.T = auto, auto end
-  if math.type(T) ~= "integer" or T <= FEW or trials.names_features(p) then return copy, 0 end
+  if math.type(T) ~= "integer" or T <= FEW or trials.least_T(p) > FEW then return copy, 0 end
   copy.features.T = FEW
   return copy, T
 end

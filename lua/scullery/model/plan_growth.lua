@@ -8,6 +8,7 @@ local growing = require "scullery.model.growing"
 local growing_fits = require "scullery.model.growing_fits"
 local options = require "scullery.base.options"
 local plan = require "scullery.model.plan"
+local trials = require "scullery.model.trials"
 
 local plan_growth = {}
 
@@ -50,7 +51,7 @@ local function steps_of(p, ds, budget)
   local list, seconds, left = {}, 0, core.memory_left()
   local largest, values = growing.largest(ds:size(), budget), values_of(p)
   local known = plan.sizes(p, ds, { T = growing.largest(ds:size()), seconds = true })
-  local T = growing.FIRST
+  local T = growing.first(trials.least_T(p))
   repeat
     local step = step_of(p, ds, T, values, known)
     if exceeds(step, seconds, budget, left) then break end
@@ -72,7 +73,7 @@ function plan_growth.run(p, ds, given)
   local t = plan.sizes(p, ds, { T = last.T, once = true })
   plan.take_times(t, known)
   local list, grown = plan.parts(t, true), { what = "growth", bytes = last.bytes, flops = 0,
-    seconds = 0, about = ("T = %d to %d"):format(growing.FIRST, last.T) }
+    seconds = 0, about = ("T = %d to %d"):format(steps[1].T, last.T) }
   for _, step in ipairs(steps) do
     grown.flops, grown.seconds = grown.flops + step.flops, grown.seconds + step.seconds
     if step == least then least.after = grown.seconds end

@@ -1,6 +1,7 @@
 --- Pipelines that a fit tries while it chooses options: which options are open, copies with values
 --- filled in, and their judgement by rows that they did not learn from, on a sample or on all rows.
 local candidates = require "scullery.model.candidates"
+local choose = require "scullery.compose.choose"
 local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
@@ -59,18 +60,23 @@ function trials.open(p)
   return { part = part, width = width, lambda = lambda and lambda.name, T = T }
 end
 
---- trials.names_features(p): true if a stage after the features names some of them, so that their
---- number cannot change.
-function trials.names_features(p)
-  for _, stage in ipairs(p.after) do if stage.kind == "select" then return true end end
-  return false
+--- trials.least_T(p): the fewest parameters of which the stages after the features can be made: the
+--- largest k of one that takes k directions, math.huge where one names features, else 1.
+function trials.least_T(p)
+  local least = 1
+  for _, stage in ipairs(p.after) do
+    local k = stage.given.k
+    for _, value in ipairs(choose.is(k) and k.values or { k }) do least = math.max(least, value) end
+    if stage.kind == "select" then least = math.huge end
+  end
+  return least
 end
 
 -- The number of parameters of a copy of which `given` is asked: the chosen one, or at most T, if T
 -- is given.
 local function number_of(p, given, chosen, T)
   if given == "auto" then return chosen.T or T or given end
-  return T and given and given > T and not trials.names_features(p) and T or given
+  return T and given and math.min(given, math.max(T, trials.least_T(p))) or given
 end
 
 --- trials.filled(p, open, chosen, T): a copy of the pipeline with the chosen options filled in, and
@@ -271,7 +277,7 @@ end
 --- those of landmarks.
 function trials.has_half(p)
   local T = p.features and p.features.T
-  return math.type(T) == "integer" and T >= 2 and not trials.names_features(p)
+  return math.type(T) == "integer" and T // 2 >= trials.least_T(p)
     and not feature_maps.learns(p.features, {}) and not recipe.learns_from_targets(p)
 end
 

@@ -234,6 +234,21 @@ function TestSolvers:test_open_options()
   lu.assertEquals(p:transform(X):cols(), 4)
 end
 
+-- Trials with fewer features have as many as the stage after them takes directions.
+function TestSolvers:test_open_options_with_directions()
+  for _, stage in ipairs{ sc.pca{ k = 70 }, sc.stage.whiten{ k = 70 } } do
+    local function of(T)
+      return sc.pipeline{ sc.features{ p = sc.sampler.gaussian(), phi = sc.nonlinearity.fourier(),
+        T = T }, stage, sc.solver.ridge() }
+    end
+    local grown = of("auto"):fit(ds)
+    lu.assertStrContains(grown:info().chosen, "(100 to ")
+    lu.assertEquals(grown:transform(X):cols(), 70)
+    lu.assertEquals(of("auto"):plan(ds).T % 100, 0)
+    lu.assertStrContains(of(400):fit(ds):info().chosen, "lambda")
+  end
+end
+
 -- ------------ folds
 
 TestFolds = {}
