@@ -19,10 +19,11 @@ double scl_map_feature_scale(const scl_map *map, size_t t) {
   return scl_number(map->scale, map->dtype, t);
 }
 
-bool scl_map_two_values(const scl_map *map, scl_two_values *out) {
+/* scl_map_two_values, also where the switch is off. */
+static bool declared_values(const scl_map *map, scl_two_values *out) {
   scl_ability_two_valued values;
-  if (!scl_map_uses_bits() || map->bare || !map->kind->phi_of_z || map->fan_in != 1 ||
-      map->fan_out != 1 || !scl_nonlinearity_two_valued(map->phi, &values))
+  if (map->bare || !map->kind->phi_of_z || map->fan_in != 1 || map->fan_out != 1 ||
+      !scl_nonlinearity_two_valued(map->phi, &values))
     return false;
   const bool narrow = map->dtype == SCL_DTYPE_FLOAT32;
   *out =
@@ -35,6 +36,18 @@ bool scl_map_two_values(const scl_map *map, scl_two_values *out) {
   for (size_t t = 0; finite && t < map->count; t++)
     finite = fabs(scl_map_feature_scale(map, t)) * largest <= most;
   return finite;
+}
+
+bool scl_map_two_values(const scl_map *map, scl_two_values *out) {
+  return scl_map_uses_bits() && declared_values(map, out);
+}
+
+bool scl_map_gaps(const scl_map *map, double *gap) {
+  scl_two_values values;
+  if (!declared_values(map, &values)) return false;
+  for (size_t t = 0; t < map->count; t++)
+    gap[t] = fabs(scl_map_feature_scale(map, t) * (values.high - values.low));
+  return true;
 }
 
 void scl_map_low_and_high(const scl_map *map, double *low, double *high) {

@@ -189,6 +189,9 @@ bool scl_map_two_values(const scl_map *map, scl_two_values *out);
 double scl_map_feature_scale(const scl_map *map, size_t t);
 /* The two values of each feature, D numbers each, as scl_map_apply rounds them. */
 void scl_map_low_and_high(const scl_map *map, double *low, double *high);
+/* gap (D numbers) = how far the two values are apart, also where scl_map_use_bits(false); false:
+ * the features take other values. */
+bool scl_map_gaps(const scl_map *map, double *gap);
 /* Bits of the rows' features, from word 0 on: those that scl_map_apply would make high. */
 scl_status scl_map_apply_bits(const scl_map *map, const void *x, ptrdiff_t x_stride, size_t rows,
                               const scl_bits *bits, scl_error *error);

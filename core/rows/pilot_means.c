@@ -169,8 +169,9 @@ static double power_above(double size) {
 }
 
 /* Powers of two above the size of each column less a pilot mean: its own, or that of `pilot` (NULL:
- * 0). Features of one size that are small in the first rows may become as large as the others;
- * other columns are compared with themselves. */
+ * 0). A feature of two values that has one of them in the first rows may get the other later.
+ * Features of one size that are small in the first rows may become as large as the others; other
+ * columns are compared with themselves. */
 static scl_status units_of(const learning *l, bool own, const double *pilot, double **out,
                            scl_error *error) {
   const column_sums *s = &l->x;
@@ -178,6 +179,7 @@ static scl_status units_of(const learning *l, bool own, const double *pilot, dou
   double most = 0;
   double *unit = *out = scl_allocate_array(s->cols + 1, sizeof *unit);
   if (unit == NULL) return scl_fail_memory(error, s->cols * sizeof *unit, "scales of features");
+  const bool two_values = l->map != NULL && scl_map_gaps(l->map, unit);
   for (size_t j = 0; j < s->cols; j++)
     most = fmax(most, size_of(s, j, 0));
   for (size_t j = 0; j < s->cols; j++) {
@@ -185,7 +187,8 @@ static scl_status units_of(const learning *l, bool own, const double *pilot, dou
                         : pilot != NULL ? pilot[j]
                                         : 0,
                  whole = size_of(s, j, 0),
-                 least = one_size    ? FINEST_OF_ONE_SIZE * most
+                 least = two_values  ? unit[j] / 2
+                         : one_size  ? FINEST_OF_ONE_SIZE * most
                          : whole > 0 ? FINEST * whole
                                      : FINEST_OF_ZEROS * most;
     unit[j] = most > 0 ? power_above(fmax(size_of(s, j, less), least)) : 1;

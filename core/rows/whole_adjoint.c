@@ -112,9 +112,40 @@ static scl_status add_piece(piece *p, const double *r, scl_error *error) {
   return status;
 }
 
-/* Rows of bits: one column of r after the other. */
+/* Rows of bits, all columns of r at once, if each takes two values of one digit: targets of classes,
+ * and the constant. *taken = false: nothing was added. */
+static scl_status add_classes(piece *p, const double *r, bool *taken, scl_error *error) {
+  const size_t k = p->k = p->to->columns, d = p->to->features, numbers = p->rows * k;
+  int high;
+  *taken = scl_exact_span(r, numbers, &p->low, &high);
+  p->width = width_for(p);
+  p->count = *taken ? scl_exact_digits(p->low, high, p->width) : 0;
+  *taken = p->count == 1;
+  if (!*taken) return SCL_STATUS_OK;
+  double *rows = scl_allocate_zero((numbers + 2 * k * d + 1) * sizeof *rows),
+         *sums = rows + numbers;
+  if (rows == NULL) return scl_fail_memory(error, numbers * sizeof *rows, "classes of rows");
+  p->digits = rows;
+  p->sums = sums + k * d;
+  p->stride = k;
+  scl_exact_cut(r, p->rows, k, p->low, p->width, 1, rows, k, 0);
+  scl_status status = scl_bits_adjoint_of_two(p->of->bits, p->of->first + p->first, p->rows, rows,
+                                              k, 1, sums, k, taken, error);
+  for (size_t i = 0; i < d * k; i++)
+    p->sums[i % k * d + i / k] = sums[i];
+  enter(p);
+  if (status == SCL_STATUS_OK && *taken) status = add_sums(p, error);
+  leave(p);
+  scl_release(rows);
+  return status;
+}
+
+/* Rows of bits: all columns of r at once, or one after the other. */
 static scl_status add_bits(piece *p, const double *r, scl_error *error) {
   const size_t k = p->to->columns;
+  bool taken;
+  SCL_TRY(add_classes(p, r, &taken, error));
+  if (taken) return SCL_STATUS_OK;
   double *column = scl_allocate_array(p->rows + 1, sizeof *column);
   if (column == NULL) return scl_fail_memory(error, p->rows * sizeof *column, "a column of rows");
   scl_status status = SCL_STATUS_OK;
