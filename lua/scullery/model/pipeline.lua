@@ -498,10 +498,13 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- before it, `draws` in all (by default a fifth of the grid, and at least ten).
 ---
 --- rule: "best" (default), or "one_se": the simplest cell (fewest features, then most
---- regularisation) within one standard error of the best. stages: "shared" (default) fits the row
---- stages once to all rows; "fold" fits them without each fold. outer = k: repeats the whole search
---- without each of k outer folds; .table.outer = { mean, stderr, folds, choices } is an unbiased
---- estimate of the risk. progress: as in p:fit; it is also called after each run (stage "search").
+--- regularisation) within one standard error of the best. A cell with fits that did not converge is
+--- chosen only if it is better than all that converged by more than the standard error of the
+--- difference between folds, or, if n rows gave one score, by sqrt(2 / n) of that score. stages:
+--- "shared" (default) fits the row stages once to all rows; "fold" fits them without each fold.
+--- outer = k: repeats the whole search without each of k outer folds; .table.outer = { mean,
+--- stderr, folds, choices } is an unbiased estimate of the risk. progress: as in p:fit; it is also called
+--- after each run (stage "search").
 ---
 --- A width or a regularisation that is not given, and T = "auto", are chosen once, on all rows, as
 --- p:fit does, before the cells are tried. checkpoint = path, every, restart: as in p:fit; finished

@@ -52,7 +52,7 @@ end
 
 local table_form = { names = "table", score = "string", larger = "boolean", place = "integer",
   rule = "string?", seed = "integer?", outer = "table?", edge = "table?",
-  how = "string?" }
+  how = "string?", rows = "integer?" }
 local row_form = { choice = "table", mean = "number", stderr = "number?", folds = "table?",
   unconverged = "integer" }
 local edge_form = { option = "string", side = "string" }

@@ -198,24 +198,21 @@ local function is_simpler(names, order, a, b, best)
   return false
 end
 
--- The position of the best mean.
+-- The position of the best cell.
 local function best_place(cells)
-  local best = 1
-  for i, cell in ipairs(cells) do
-    if cells:better(cell.mean, cells[best].mean) then best = i end
-  end
-  return best
+  local best = cells:best_of(cells)
+  for i, cell in ipairs(cells) do if cell == best then return i end end
 end
 
 -- The position of the chosen cell. "one_se": the simplest cell whose mean is within one standard
--- error of the best.
+-- error of the best, and whose fits converged if those of the best did.
 local function choose_place(cells, rule, order)
   local chosen = best_place(cells)
   if rule ~= "one_se" then return chosen end
   local best = cells[chosen]
   local limit = best.mean + (cells.larger and -1 or 1) * best.stderr
   for i, cell in ipairs(cells) do
-    if not cells:better(limit, cell.mean)
+    if not cells:better(limit, cell.mean) and (cell.unconverged == 0 or best.unconverged > 0)
       and is_simpler(cells.names, order, cell, cells[chosen], best) then
       chosen = i
     end
@@ -263,15 +260,17 @@ end
 
 -- value of a column (for stages: label) -> the best pipeline with that value.
 local function best_of_each(ds, source, cells, name, kept, stored)
-  local labels, best, fitted = search_table.labels_of(cells, name), {}, {}
+  local labels, rows, fitted = search_table.labels_of(cells, name), {}, {}
   for _, cell in ipairs(cells) do
     local value = cell.choice[name]
     local key = type(value) == "table" and labels[search_table.key_of(value)] or value
-    if key ~= nil and (not best[key] or cells:better(cell.mean, best[key].mean)) then
-      best[key] = cell
+    if key ~= nil then
+      rows[key] = rows[key] or {}
+      table.insert(rows[key], cell)
     end
   end
-  for key, cell in pairs(best) do
+  for key, list in pairs(rows) do
+    local cell = cells:best_of(list)
     fitted[key] = refit(ds, source, cell, kept, stored)
     fitted[key].choice, fitted[key].table = cell.choice, cells
   end
@@ -379,6 +378,14 @@ local function nested(self, ds, o, criterion)
   return { mean = mean, stderr = stderr, folds = values, choices = choices }
 end
 
+-- The number of rows that judge a cell by one score; nil: folds do.
+local function rows_judged(ds, o, folds)
+  if o.estimate then return ds:size() end
+  local count = 0
+  for _, fold in ipairs(o.holdout and folds or {}) do count = count + (fold == 1 and 1 or 0) end
+  return o.holdout and count or nil
+end
+
 -- What determines the cells of a search, for its checkpoint: options and folds.
 local function work_of(o, folds)
   local work = { folds = {} }
@@ -407,7 +414,7 @@ local function run_whole(self, data, o, refuse)
   local runs, planned = plan(self, learnt, o, stored)
   local cells = search_table.new(runs, criterion)
   local column = o.each and column_of_each(self, cells, o.each)
-  cells.seed = folds and o.seed or nil
+  cells.seed, cells.rows = folds and o.seed or nil, rows_judged(ds, o, folds)
   if stored then stored.prefix = "" end
   local ok, kept = pcall(methods[o.method], { ds = learnt, source = source, folds = folds,
     o = o, criterion = criterion, stored = stored }, runs, cells)

@@ -3,6 +3,7 @@
 local component = require "scullery.compose.component"
 local csv_text = require "scullery.base.csv_text"
 local instantiation = require "scullery.compose.instantiation"
+local judging = require "scullery.model.judging"
 local keys = require "scullery.base.keys"
 local objects = require "scullery.base.objects"
 local options = require "scullery.base.options"
@@ -13,7 +14,7 @@ local recipe = require "scullery.model.recipe"
 local search_table = {}
 
 local Table = objects.class("search table", { example = "table", list = true,
-  fields = "names score larger place rule outer edge seed how",
+  fields = "names score larger place rule outer edge seed how rows",
   computed = { best = function(self) return self[self.place] end } })
 search_table.class = Table
 
@@ -128,14 +129,43 @@ function Table:better(a, b)
   return a < b
 end
 
+-- Whether `loose`, which has fits that did not converge, is better than `sure` by more than noise:
+-- the standard error of their differences between folds; of one score, the standard error of the
+-- mean of so many squares of normal numbers.
+local function stands_out(self, loose, sure)
+  local noise, gaps = math.sqrt(2 / (self.rows or 1)) * math.abs(sure.mean), {}
+  for f, value in ipairs(loose.folds or {}) do gaps[f] = value - sure.folds[f] end
+  if #gaps > 1 then noise = select(2, judging.mean(gaps)) end
+  local gap = math.abs(loose.mean - sure.mean)
+  return gap ~= gap or noise ~= noise or gap > noise
+end
+
+--- table:best_of(rows): the best of a list of rows. A row with fits that did not converge has to be
+--- better than the best row without any by more than noise; second: such a row if it was passed
+--- over.
+function Table:best_of(rows)
+  local best, sure
+  for _, row in ipairs(rows) do
+    if not best or self:better(row.mean, best.mean) then best = row end
+    if row.unconverged == 0 and (not sure or self:better(row.mean, sure.mean)) then sure = row end
+  end
+  if not sure or sure == best or stands_out(self, best, sure) then return best end
+  return sure, self:better(best.mean, sure.mean) and best or nil
+end
+
 --- table:texts(): the options of each row as texts, in the order of table.names; "-" if a row has
 --- no such option.
 function Table:texts() return texts_of(self) end
 
 --- table:notes(): a sentence for each option whose best value is the smallest or the largest that
---- was tried.
+--- was tried, and one for a row that was passed over because its fits did not converge.
 function Table:notes()
   local list = {}
+  local _, passed = self:best_of(self)
+  if passed then
+    list[1] = ("%s %.6g was not chosen: %d of its fits did not converge, and it is not better by \z
+      more than one standard error"):format(self.score, passed.mean, passed.unconverged)
+  end
   for _, one in ipairs(self.edge or {}) do
     list[#list + 1] = ("the best %s, %s, is the %s tried: a %s one may be better"):format(
       one.option, options.show(one.value), one.side,

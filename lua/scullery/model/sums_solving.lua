@@ -103,7 +103,9 @@ local function by_folds(self, p, values, criterion)
       local square, weight = core.sums_error(self.handle, f, self.model.map, fit.weights,
         fit.intercept, fit.pilot)
       rows[k].folds[f] = criterion.tally({ square = square, rows = weight }, self.model.targets)
-      if fit.status ~= "converged" then rows[k].unconverged = rows[k].unconverged + 1 end
+      if fit.status == "iterations exhausted" then
+        rows[k].unconverged = rows[k].unconverged + 1
+      end
     end
   end
   for _, row in ipairs(rows) do row.mean, row.stderr = judging.mean(row.folds) end
@@ -120,7 +122,7 @@ local function by_gcv(self, p, values)
   local solver = component.with(p.solver, estimate, "gcv")
   local fits = path(self.model, sums.all_folds(self), self.rows, solver, values)
   for k, fit in ipairs(fits) do
-    rows[k] = { mean = fit.score, unconverged = fit.status ~= "converged" and 1 or 0 }
+    rows[k] = { mean = fit.score, unconverged = fit.status == "iterations exhausted" and 1 or 0 }
   end
   return rows
 end
@@ -160,10 +162,12 @@ local function search(self, given)
   local cells = search_table.new({ { stages = {}, pipeline = tried } }, criterion)
   cells.rule, cells.place = "best", 1
   local rows = o.folds == "gcv" and by_gcv(self, p, values) or by_folds(self, p, values, criterion)
+  cells.rows = o.folds == "gcv" and self.rows or nil
   for k, row in ipairs(rows) do
     row.choice, cells[k] = { ["solver." .. name] = values[k] }, row
-    if cells:better(row.mean, cells.best.mean) then cells.place = k end
   end
+  local chosen = cells:best_of(cells)
+  for k, row in ipairs(cells) do if row == chosen then cells.place = k end end
   search_table.find_edge(cells, cells.best)
   local best = sums.solved(self, with_value(self, values[cells.place]))
   best.choice, best.table = search_table.choice(cells.best.choice), cells
