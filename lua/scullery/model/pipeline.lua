@@ -503,8 +503,8 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- difference between folds, or, if n rows gave one score, by sqrt(2 / n) of that score. stages:
 --- "shared" (default) fits the row stages once to all rows; "fold" fits them without each fold.
 --- outer = k: repeats the whole search without each of k outer folds; .table.outer = { mean,
---- stderr, folds, choices } is an unbiased estimate of the risk. progress: as in p:fit; it is also called
---- after each run (stage "search").
+--- stderr, folds, choices } is an unbiased estimate of the risk. progress: as in p:fit; it is also
+--- called after each run (stage "search").
 ---
 --- A width or a regularisation that is not given, and T = "auto", are chosen once, on all rows, as
 --- p:fit does, before the cells are tried. checkpoint = path, every, restart: as in p:fit; finished
