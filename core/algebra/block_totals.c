@@ -12,9 +12,9 @@ __extension__ typedef unsigned __int128 wide_bits;
 
 /* The largest order of a tile. */
 enum { MOST_TILE = 512 };
-/* Totals of 64 bits are below NARROW before a block is added, and a block adds less than NARROW to
- * them. Totals of 128 bits are below WIDE. */
-static const double NARROW = 0x1p61, WIDE = 0x1p125;
+/* Totals of 64 bits are below NARROW before a block is added, and a block adds less than half as
+ * much to them (round_row). Totals of 128 bits are below WIDE. */
+static const double NARROW = 0x1p62, WIDE = 0x1p125;
 
 /* One block that is added. */
 typedef struct adding {
