@@ -145,15 +145,19 @@ bool scl_whole_kernel_runs(const scl_whole_kernel *kernel) {
 #endif
 }
 
-/* Copies of the packed columns of a matrix of order n. */
-static size_t copies_of(size_t n) {
+/* Copies of the packed columns of a matrix of order n, of so many bytes each: one for each thread if
+ * they take at most an eighth of the free memory. */
+static size_t copies_of(size_t n, double bytes) {
   const size_t threads = scl_pool_threads();
-  return scl_pool_inside() || threads > n / COPY_COLUMNS + 1 ? 1 : threads;
+  return scl_pool_inside() || threads > n / COPY_COLUMNS + 1 ||
+                 (double)threads * bytes > (double)scl_memory_left_about() / 8
+             ? 1
+             : threads;
 }
 
 double scl_whole_packed_bytes(scl_whole type, size_t n, size_t rows) {
-  return (double)copies_of(n) * (double)scl_min(rows, BATCH_ROWS) * (double)n *
-         (double)scl_whole_size(type);
+  const double bytes = (double)scl_min(rows, BATCH_ROWS) * (double)n * (double)scl_whole_size(type);
+  return (double)copies_of(n, bytes) * bytes;
 }
 
 /* Memory for the copies of a batch. */
@@ -175,8 +179,8 @@ static scl_status make_batch(accumulation *job, size_t batch, scl_error *error) 
   job->depth = scl_min(most, (batch + kernel->rows - 1) / kernel->rows * kernel->rows);
   job->passes = (batch + job->depth - 1) / job->depth;
   job->apart = 2 * kernel->width * sizeof(int32_t) + job->depth / kernel->rows * kernel->bytes;
-  job->copies = copies_of(job->low->n);
   job->apiece = job->low->across * job->passes;
+  job->copies = copies_of(job->low->n, (double)(job->apiece * job->strips * job->apart));
   if (reserve(job)) return SCL_STATUS_OK;
   job->copies = 1;
   if (reserve(job)) return SCL_STATUS_OK;

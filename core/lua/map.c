@@ -271,13 +271,13 @@ static int map_take_grid(lua_State *L) {
   return 0;
 }
 
-/* core.map_exact(map) -> "rows", "blocks", or nil and why */
+/* core.map_exact(map[, row weights]) -> "rows", "blocks", or nil and why */
 static int map_exact(lua_State *L) {
   const scl_map *map = check_map(L, 1);
-  scl_two_values values;
-  const scl_flow flow = {.map = map, .dtype = scl_map_dtype(map), .groups = 1};
-  if (scl_map_whole(map) != SCL_WHOLE_NONE || scl_map_two_values(map, &values))
-    return scl_lua_give_text(L, "rows");
+  scl_source rows = {.rows = lua_isnoneornil(L, 2) ? 0 : scl_lua_hold_matrix(L, 2)->rows};
+  scl_flow flow = {.map = map, .dtype = scl_map_dtype(map), .groups = 1, .source = &rows};
+  flow.weights = scl_lua_opt_weights(L, 2, rows.rows);
+  if (scl_flow_is_exact(&flow)) return scl_lua_give_text(L, "rows");
   const scl_sums_way *way = scl_sums_way_of(&flow);
   if (way->blocks) return scl_lua_give_text(L, "blocks");
   lua_pushnil(L);
@@ -366,7 +366,7 @@ SCL_LUA_CALLS(scl_lua_map_calls, {"map", map_new, 1}, {"map_whitened", map_white
               {"map_parts", map_parts, 1}, {"map_select", map_select, 2}, {"map_info", map_info, 1},
               {"quadrature_gap", quadrature_gap, 1}, {"space", sampler_space, 2},
               {"map_parameters", map_parameters, 1}, {"map_gram", map_gram, 1},
-              {"map_grid", map_grid, 1}, {"map_exact", map_exact, 1},
+              {"map_grid", map_grid, 1}, {"map_exact", map_exact, 2},
               {"map_take_grid", map_take_grid, 2}, {"map_constants", map_constants, 2},
               {"map_induced", map_induced, 3}, {"map_collision", map_collision, 3},
               {"map_codes", map_codes, 2}, {"map_between", map_between, 3},

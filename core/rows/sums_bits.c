@@ -206,15 +206,26 @@ static scl_status bits_add(scl_summing *s, const scl_flow_block *block, scl_sums
 
 /* ------------ one walk */
 
+static size_t groups_of(const scl_flow *flow) { return flow->group == NULL ? 1 : flow->groups; }
+
 /* Rows that one group can gather: as many as GATHERED_BYTES allow, within the bounds. */
-static size_t room_rows(const counting *c, const scl_flow *flow) {
+static size_t room_rows(const scl_flow *flow) {
   const double fit =
-      8 * GATHERED_BYTES / ((double)scl_max(c->features, 1) * (double)scl_max(c->groups, 1));
+      8 * GATHERED_BYTES / ((double)scl_max(scl_flow_features(flow), 1) * (double)groups_of(flow));
   const size_t most = flow->weights == NULL ? GATHERED_ROWS : WEIGHTED_ROWS;
   return scl_min(fit > (double)most     ? most
                  : fit < LEAST_GATHERED ? LEAST_GATHERED
                                         : (size_t)fit,
                  flow->source->rows + 1);
+}
+
+/* Slot `bytes`: the rows that wait; with weights also those that are counted, and the digits. */
+static double bits_bytes(const scl_flow *flow) {
+  const double rows = (double)room_rows(flow), groups = (double)groups_of(flow),
+               bits = rows * (double)scl_flow_features(flow) / 8;
+  return flow->weights == NULL
+             ? groups * bits
+             : (groups + 1) * bits + rows * (groups * sizeof(double) + sizeof(digits));
 }
 
 /* What weighted rows need besides. */
@@ -247,7 +258,7 @@ static scl_status bits_open(scl_summing *s, scl_error *error) {
   if (c->waiting == NULL || c->totals == NULL)
     return scl_fail_memory(error, c->groups * sizeof *c->waiting, "features as bits");
   for (size_t g = 0; g < c->groups; g++) {
-    SCL_TRY(scl_bits_create(c->features, room_rows(c, s->flow), &c->waiting[g].bits, error));
+    SCL_TRY(scl_bits_create(c->features, room_rows(s->flow), &c->waiting[g].bits, error));
     SCL_TRY(scl_whole_totals_create(c->features, false, &c->totals[g], error));
   }
   s->walked.bits = s->like.counted = s->like.exact = true;
@@ -287,5 +298,6 @@ const scl_sums_way scl_way_bits = {.name = "bits",
                                    .first_of = scl_sums_of_first,
                                    .open = bits_open,
                                    .close = bits_close,
+                                   .bytes = bits_bytes,
                                    .add = bits_add,
                                    .finish = bits_finish};

@@ -249,5 +249,6 @@ scl_sums_bytes scl_sums_bytes_of(const scl_sums_way *way, const scl_flow *flow) 
                           .most = all + walk + copy_bytes(&walked, walk) +
                                   (way->blocks           ? tile_bytes(&walked, d)
                                    : walked.bits && wide ? matrix /* of counts */
-                                                         : 0)};
+                                                         : 0) +
+                                  (way->bytes != NULL ? way->bytes(flow) : 0)};
 }

@@ -40,6 +40,8 @@ struct scl_sums_way {
   /* What follows may be NULL. Make the state; `close` releases it, also after a failure. */
   scl_status (*open)(scl_summing *s, scl_error *error);
   void (*close)(scl_summing *s);
+  /* The bytes of the state. */
+  double (*bytes)(const scl_flow *flow);
   /* Add a block to the part of its rows. NULL: `rows` for each group. */
   scl_status (*add)(scl_summing *s, const scl_flow_block *block, scl_sums *part, scl_error *error);
   /* After the last block: add what still waits to the part of the last rows. */

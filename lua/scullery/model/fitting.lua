@@ -108,6 +108,7 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
   made.features = features or made.features
   made.report = report_of(fit, made, width_note(ds, prepared, made.features),
     density.tell(prepared.dense))
+  made.report.exact = made.map and ds.weights and core.map_exact(made.map, ds.weights) or nil
   if made.report.score and recipe.learns_from_targets(self) then
     local said = "a row stage learnt from the targets, which the solver's estimate of the error \z
       does not take into account: p:cv does"

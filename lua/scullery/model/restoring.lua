@@ -70,7 +70,7 @@ local fields_form = { task = "string?", classes = "table?", seconds = "table", r
 
 local report_form = { status = "string?", iterations = "number?", gap = "number?",
   residual = "number?", tolerance = "number?", jitter = "number?", loss = "number?",
-  score = "number?", note = "string?", clipped = "number?" }
+  score = "number?", note = "string?", clipped = "number?", exact = "string?" }
 local calibration_form = { method = "string", folds = "integer?", seed = "integer?",
   rows = "integer?", note = "string?", sigmoids = "table?", slopes = "table?",
   offsets = "table?", curves = "table?" }

@@ -48,7 +48,12 @@ function TestBytes:test_the_sums_of_every_number_type_are_planned()
 end
 
 function TestBytes:test_bits_are_planned_as_bits()
-  assert_bytes(pipeline(3000, nil, { phi = sc.nonlinearity.sign() }), ds, "bits")
+  local signs = { phi = sc.nonlinearity.sign() }
+  assert_bytes(pipeline(3000, nil, signs), ds, "bits")
+  -- many rows with weights wait until they are counted
+  local many = sc.randn{ 60000, 2, seed = 1 }
+  assert_bytes(pipeline(2000, nil, signs), sc.dataset{ X = many, y = many:column(1),
+    weights = many:column(2):map(function(v) return v > 0 and 1 or 2 end) }, "weighted bits")
 end
 
 function TestBytes:test_the_dual_of_more_features_than_rows_is_planned()

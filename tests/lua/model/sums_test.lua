@@ -189,6 +189,16 @@ function TestSumsAreTheFitOfTheRows()
   lu.assertEquals(by_sums:info().exact, "rows")
 end
 
+function TestInfoSaysWhichWeightsLeaveSumsExact()
+  for _, case in ipairs{ { "sign", "float32", 0.3, "rows" }, { "sign", "float32", 1e-9, "blocks" },
+    { "fourier", "int16", 1e-9, "rows" }, { "fourier", "float32", 0.3, "blocks" } } do
+    local weights = data.y:map(function() return case[3] end)
+    local p = pipeline{ phi = sc.nonlinearity[case[1]](), dtype = case[2] }
+    p:fit(sc.dataset{ X = X, y = data.y, weights = weights })
+    lu.assertEquals(p:info().exact, case[4], case[1] .. " " .. case[3])
+  end
+end
+
 function TestSumsOfOtherDataJoin()
   local a, b = data:subset(1, 700), data:subset(701, n)
   local got = sc.merge{ pipeline():sums(b), sc.merge(parts(pipeline(), a, 2)) }
