@@ -189,9 +189,14 @@ bool scl_mapped_part(void *memory) {
   header *block = header_of(memory);
   const bool fine = mmap(memory, block->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
                          block->file, 0) != MAP_FAILED;
-  (void)close(block->file);
-  block->file = -1;
+  scl_mapped_close(memory);
   return fine;
+}
+
+void scl_mapped_close(void *memory) {
+  header *block = header_of(memory);
+  if (block->file >= 0) (void)close(block->file);
+  block->file = -1;
 }
 
 static void release_mapped(header *block) {

@@ -37,6 +37,8 @@ void *scl_allocate_mapped(size_t bytes, int file);
 /* From now on the block is this process's own: it has the bytes of the file, and writing copies the
  * pages that are written. False: it could not be mapped, and can only be released. */
 bool scl_mapped_part(void *memory);
+/* Close the descriptor of a block that will not be parted. */
+void scl_mapped_close(void *memory);
 
 /* Let malloc keep up to 32 MB of released blocks below 4 MB for reuse. By default it returns them
  * to the system, which zeroes the pages again for each pass of a solver. Called by the command at

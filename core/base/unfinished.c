@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { PLACES = 64 };
@@ -13,6 +14,7 @@ enum { PLACES = 64 };
  * it, never both. */
 static _Atomic(char *) names[PLACES];
 static _Atomic(long) writer; /* the process that added names; its children delete nothing */
+static _Atomic(const char *) last_words;
 static atomic_flag at_exit = ATOMIC_FLAG_INIT;
 
 int scl_unfinished_add(char *name) {
@@ -37,9 +39,13 @@ void scl_unfinished_remove(void) {
   }
 }
 
+void scl_unfinished_set_last_words(const char *text) { atomic_store(&last_words, text); }
+
 /* The handler: delete the files, then let the signal end the process in its default way. */
 static void on_end(int number) {
+  const char *words = atomic_load(&last_words);
   scl_unfinished_remove();
+  if (words != NULL) (void)!write(STDERR_FILENO, words, strlen(words));
   (void)signal(number, SIG_DFL);
   (void)raise(number);
 }

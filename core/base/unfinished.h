@@ -14,6 +14,9 @@ int scl_unfinished_add(char *name);
 bool scl_unfinished_forget(int place, char *name);
 /* Delete the files that this process added. Async-signal-safe. */
 void scl_unfinished_remove(void);
+/* What the handlers below write to standard error before the process ends; NULL, as at first:
+ * nothing. The text is not copied. */
+void scl_unfinished_set_last_words(const char *text);
 /* Install handlers of SIGINT, SIGTERM and SIGHUP that delete the files and end the process, for
  * those that still have the default action. */
 void scl_unfinished_watch(void);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "processes/processes.h"
 #include "base/pool.h"
+#include "base/unfinished.h"
 #include "host/host.h"
 #include "lua/glue.h"
 #include "plugin/call.h"
@@ -288,6 +289,9 @@ int scl_join_processes(const scl_process_options *options) {
   if (scl_processes_count() == 1) return EXIT_SUCCESS;
   (void)setenv(joined_variable, "1", 1);
   if (scl_processes_rank() > 0) silence();
+  /* MPICH's mpirun may end with status 0 where it gets SIGTERM, and then drops the output. */
+  if (scl_processes_rank() == 0 && options->processes == NULL)
+    scl_unfinished_set_last_words("scullery: ended by a signal, before the end of the script\n");
   own_rank = scl_processes_rank();
   scl_crash_tell(leave_in_slot);
   divide_cores();

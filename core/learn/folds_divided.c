@@ -92,7 +92,8 @@ scl_status scl_folds_solve_divided(scl_training *training, const scl_instance *s
                                    size_t count, scl_fit *fits, scl_error *error) {
   const size_t each = values == NULL ? 1 : count, dealt = groups - groups % scl_processes_count();
   memset(fits, 0, groups * each * sizeof *fits);
-  scl_status status = prepare(training, solver, without[0], error);
+  scl_status status = scl_training_agree(training, solver, values, count, error);
+  if (status == SCL_STATUS_OK) status = prepare(training, solver, without[0], error);
   for (size_t i = dealt; status == SCL_STATUS_OK && i < groups; i++)
     status = prepare(training, solver, without[i], error);
   if (status == SCL_STATUS_OK)

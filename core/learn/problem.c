@@ -1,5 +1,6 @@
 /* A training (the rows, with what all its problems share), and one solve: the problem that a solver
  * sees is opened, solved and closed here; the files problem_*.c answer what the solver asks. */
+#include "learn/alike.h"
 #include "learn/problem_internal.h"
 #include "rows/joined.h"
 
@@ -18,9 +19,12 @@
  * Solvers may choose a method by it: several processes take that of the process with the least. */
 static scl_status agree_on_allowance(scl_training *training, scl_error *error) {
   int64_t least = -(int64_t)scl_min(training->allowance, INT64_MAX);
+  scl_flow_digests of;
   if (!scl_flow_divides(&training->flow)) return SCL_STATUS_OK;
-  SCL_TRY(scl_processes_meet(SCL_STATUS_OK, error, "a fit to %zu rows by %zu features",
-                             training->flow.source->rows, scl_flow_features(&training->flow)));
+  const scl_status mine = scl_flow_digest(&training->flow, &of, error);
+  SCL_TRY(scl_processes_meet(
+      mine, error, "a fit to %zu rows (digest %08x) by %zu features (digest %08x)",
+      training->flow.source->rows, of.rows, scl_flow_features(&training->flow), of.features));
   SCL_TRY(scl_processes_maximum(&least, 1, error));
   training->allowance = (size_t)-least;
   return SCL_STATUS_OK;
@@ -407,10 +411,30 @@ static scl_status solve_open(solve_context *s, const scl_instance *solver, const
   return SCL_STATUS_OK;
 }
 
+scl_status scl_training_agree(const scl_training *training, const scl_instance *solver,
+                              const double *values, size_t count, scl_error *error) {
+  enum { TEXT = 4096 };
+  if (!scl_flow_divides(&training->flow)) return SCL_STATUS_OK;
+  char *text = scl_allocate_zero(TEXT);
+  const size_t solves = values == NULL ? 0 : count;
+  uint64_t hash = scl_mix_bytes(0, values, solves * sizeof *values);
+  scl_status status = SCL_STATUS_OK;
+  if (text == NULL)
+    status = scl_fail_memory(error, TEXT, "a solver's options");
+  else
+    hash = scl_mix_bytes(hash, scl_settings_text(&solver->settings, text, TEXT), TEXT);
+  status = scl_processes_meet(status, error, "solver.%s{ %.100s } (digest %08x)",
+                              scl_instance_name(solver), text == NULL ? "" : text,
+                              (uint32_t)(hash >> 32));
+  scl_release(text);
+  return status;
+}
+
 scl_status scl_training_solve(scl_training *training, const scl_instance *solver, long without,
                               const double *values, size_t count, scl_fit *fits, scl_error *error) {
   const size_t solves = values == NULL ? 1 : count;
   solve_context s;
+  SCL_TRY(scl_training_agree(training, solver, values, count, error));
   SCL_TRY(scl_problem_open(&s, training, solver, without, error));
   const scl_status status = solve_open(&s, solver, values, solves, fits, error);
   for (size_t k = 0; status != SCL_STATUS_OK && k < solves; k++)

@@ -141,6 +141,9 @@ scl_status scl_fits_finish(solve_context *s, size_t count, scl_fit *fits, scl_er
 scl_status scl_model_fit_problem(const solve_context *s, scl_instance *solver, const double *values,
                                  size_t count, scl_fit *fits, scl_model **out, scl_error *error);
 
+/* Before processes solve together: whether they have the same solver, options and values. */
+scl_status scl_training_agree(const scl_training *training, const scl_instance *solver,
+                              const double *values, size_t count, scl_error *error);
 /* folds_divided.c: whether processes solve some of the groups each; solve them, and give the fits
  * to all processes. As scl_training_solve_groups, for solvers that make no models. */
 bool scl_folds_divide(const scl_training *training, size_t groups, bool models);

@@ -4,9 +4,11 @@
 
 #include "algebra/thin.h"
 #include "base/profile.h"
+#include "learn/alike.h"
 #include "learn/labels.h"
 #include "learn/problem_internal.h"
 #include "plugin/solver.h"
+#include "processes/processes.h"
 #include "rows/joined.h"
 #include "rows/level_rows.h"
 #include "rows/reduce.h"
@@ -131,6 +133,18 @@ static scl_status decide_block(void *context, const scl_flow_block *block, scl_e
   return status;
 }
 
+/* Processes that divide predictions have the same rows, features and coefficients. */
+static scl_status agree_on_decisions(const scl_flow *flow, const scl_matrix *coefficients,
+                                     scl_status mine, scl_error *error) {
+  scl_flow_digests of = {0};
+  if (mine == SCL_STATUS_OK) mine = scl_flow_digest(flow, &of, error);
+  return scl_processes_meet(
+      mine, error,
+      "predictions of %zu rows (digest %08x) by %zu features (digest %08x) and coefficients (%08x)",
+      flow->source->rows, of.rows, coefficients->rows, of.features,
+      scl_matrix_digest(coefficients));
+}
+
 scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
                          const scl_matrix *intercept, scl_matrix *out, scl_error *error) {
   const size_t c = coefficients->cols;
@@ -155,9 +169,10 @@ scl_status scl_decisions(const scl_flow *flow, const scl_matrix *coefficients,
   const size_t unit = scl_flow_block_rows(&walked);
   const bool divided = scl_flow_divides(flow) && flow->source->rows > unit;
   const scl_flow part = divided ? scl_flow_part(&walked, unit) : walked;
+  if (divided) status = agree_on_decisions(flow, coefficients, status, error);
+  const bool agreed = divided && status == SCL_STATUS_OK;
   if (status == SCL_STATUS_OK) status = scl_flow_walk(&part, true, decide_block, &d, error);
-  if (divided)
-    status = scl_rows_gather(&walked, unit, out->data, c * sizeof(double), status, error);
+  if (agreed) status = scl_rows_gather(&walked, unit, out->data, c * sizeof(double), status, error);
   scl_level_rows_destroy(d.levels);
   close_multiplier(&d.by);
   if (status != SCL_STATUS_OK) scl_matrix_release(out);

@@ -226,6 +226,13 @@ static scl_status meet_for_matrix(scl_status mine, const char *doing, size_t ord
   return scl_processes_meet(mine, error, "%s of order %zu", doing, order);
 }
 
+/* The memory of a matrix is that of all processes to its end: no descriptor is needed. */
+static scl_status share_for_matrix(scl_status mine, size_t bytes, void **out, scl_error *error) {
+  SCL_TRY(scl_processes_share(mine, bytes, out, error));
+  if (*out != NULL) scl_mapped_close(*out);
+  return SCL_STATUS_OK;
+}
+
 /* A network takes longer for the tiles of a factor than a machine to make them. */
 static bool divides_here(void) { return all.here == all.count && scl_processes_divide(); }
 
@@ -235,7 +242,7 @@ static void share_matrices(void) {
                                      .divides = divides_here,
                                      .meet = meet_for_matrix,
                                      .broadcast = scl_processes_broadcast,
-                                     .share = scl_processes_share};
+                                     .share = share_for_matrix};
   scl_symmetric_set_peers(all.count > 1 ? &peers : NULL);
 }
 

@@ -156,16 +156,14 @@ static scl_status mpi_broadcast(void *group, size_t from, void *bytes, size_t si
  * it, and where there is no room for that later, MPICH waits for ever without a word. */
 static scl_status mpi_prepare(mpi_group *g, scl_error *error) {
   enum { SHORT = 512, LONG = 8192 }; /* numbers: copied twice, and read in place */
-  int64_t *numbers = g->host->allocate(LONG * sizeof *numbers);
-  if (numbers == NULL) return g->host->fail(error, SCL_STATUS_NO_MEMORY, "no memory for messages");
-  memset(numbers, 0, LONG * sizeof *numbers);
+  /* Not allocated: where one process fails here, the others wait for ever. */
+  int64_t numbers[LONG] = {0};
   scl_status status = SCL_STATUS_OK;
   for (size_t count = SHORT; count <= LONG && status == SCL_STATUS_OK; count *= LONG / SHORT) {
     status = mpi_maximum(g, numbers, count, error);
     for (size_t r = 0; r < (size_t)g->size && status == SCL_STATUS_OK; r++)
       status = mpi_broadcast(g, r, numbers, count * sizeof *numbers, error);
   }
-  g->host->release(numbers);
   return status;
 }
 

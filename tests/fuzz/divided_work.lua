@@ -24,9 +24,10 @@ local function limit_memory()
   shell(("prlimit --pid %s --as=%d"):format(self, pages * 4096 + number * 20000))
 end
 
+-- A status of 128 or more would be a signal's.
 local faults = {
-  exit = function() os.exit(number % 256) end,
-  close = function() os.exit(number % 256, true) end,
+  exit = function() os.exit(number % 100) end,
+  close = function() os.exit(number % 100, true) end,
   leave = function() os.exit(true) end,
   error = function() error "a fault of the script" end,
   assert = function() assert(nil, "a fault of the script") end,

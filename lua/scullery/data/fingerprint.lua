@@ -49,22 +49,32 @@ end
 --- nothing where all are part of Scullery.
 function fingerprint.plugins_agree(used, foreign)
   if core.process_count() == 1 then return end
-  local prints, lines = {}, {}
+  local own, lines, others = {}, {}, {}
   for name in pairs(used) do
     local info = core.plugin_info(name:match "(%S+) (.+)")
     local print = print_of(info)
-    prints[name] = print and { print = print, path = info.path }
-    lines[#lines + 1] = print and name .. "\t" .. print
+    own[name] = { print = print or "part of Scullery", path = info.path }
+    lines[#lines + 1] = name .. "\t" .. own[name].print
+    if print then others[#others + 1] = name end
   end
-  if foreign and next(prints) == nil then return end
-  for name, print in core.process_share("plugins in use", table.concat(lines, "\n"))
+  if foreign and #others == 0 then return end
+  for name, print in core.process_share(("the comparison of plugins%s"):format(
+    foreign and ", among them " .. others[1] or ""), table.concat(lines, "\n"))
     :gmatch "([^\n]*)\t([^\n]*)" do
-    local own = prints[name]
-    if own and own.print ~= print then
+    if own[name] and own[name].print ~= print then
       error(("the plugin %s, %s, has other bytes than that of process 0 (%s)"):format(name,
-        own.path, core.process_hosts()[1]), 0)
+        own[name].path or own[name].print, core.process_hosts()[1]), 0)
     end
   end
+end
+
+--- fingerprint.models_agree(path, bytes, used): raises an error where processes load different
+--- models, or have different plugins for them. bytes: those of the file, or nil.
+function fingerprint.models_agree(path, bytes, used)
+  if core.process_count() == 1 then return end
+  core.process_meet(("the loading of a file (digest %s)"):format(
+    (bytes and core.digest(bytes) or core.sha256(path)):sub(1, 16)))
+  fingerprint.plugins_agree(used)
 end
 
 return fingerprint

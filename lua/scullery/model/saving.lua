@@ -17,6 +17,7 @@ local posterior = require "scullery.model.posterior"
 local restoring = require "scullery.model.restoring"
 local saved_tables = require "scullery.model.saved_tables"
 local sums = require "scullery.model.sums"
+local used = require "scullery.base.used"
 
 -- STREAM: the random stream of the parameters (SCL_STREAM_PARAMETERS).
 local FORMAT, STREAM = "scullery", 0
@@ -382,7 +383,10 @@ function saving.read(path, bytes)
       options.show(file.body.kind))
   end
   local ok, result = pcall(loader, file)
-  if ok then return result end
+  if ok then
+    fingerprint.models_agree(path, bytes, used.names)
+    return result
+  end
   fail("%s: %s", path, options.plain(type(result) == "table" and result.message or result))
 end
 
