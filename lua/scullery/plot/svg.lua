@@ -1,5 +1,6 @@
 --- Changes to gnuplot's SVG: it gets fallback fonts, the picture's title, and ids that are unique
---- on a page with several pictures; compact.lua makes it smaller.
+--- on a page with several pictures, and loses the declaration of XML, which says the defaults;
+--- compact.lua makes it smaller.
 local compact = require "scullery.plot.compact"
 
 local svg = {}
@@ -30,6 +31,7 @@ function svg.finish(text, figure)
   text = text:gsub("<title>[^<]*</title>", function()
     return "<title>" .. title .. "</title>"
   end, 1)
+  text = text:gsub("^<%?xml.-%?>%s*", "")
   text = text:gsub("\n<desc>[^<]*</desc>", "", 1)
   text = text:gsub("\xef\xbf[\xbe\xbf]", "\u{fffd}") -- U+FFFE and U+FFFF are not allowed in XML
   return compact.svg((text:gsub("(<[^<>]*>)([^<]*)", function(tag, shown)
