@@ -51,6 +51,8 @@ scl_status libsvm_divide(libsvm_source *s, bool whole, bool *divided, scl_error 
   if (least == 0) all = 0;
   status = scl_processes_meet(status, error, "the reading of %s (%zu bytes)", l->paths[0], all);
   *divided = status == SCL_STATUS_OK && all >= SCL_SHARED_BYTES;
+  if (*divided && whole) /* rows in memory are made of all shares: they are not compared */
+    status = scl_shares_same_files((const char *const *)l->paths, l->files, divided, error);
   if (*divided) take_share(l, bytes, all);
   scl_release(bytes);
   return status;

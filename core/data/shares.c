@@ -24,6 +24,21 @@ size_t scl_shares_bytes(const char *path, bool packed) {
   return bytes == SIZE_MAX ? 0 : bytes;
 }
 
+scl_status scl_shares_same_files(const char *const *paths, size_t count, bool *same,
+                                 scl_error *error) {
+  uint64_t hash = 0;
+  for (size_t k = 0; k < count; k++) {
+    struct stat file = {0};
+    (void)stat(paths[k], &file);
+    hash = (hash ^ (uint64_t)file.st_ino) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ (uint64_t)file.st_dev) * 0x9e3779b97f4a7c15u;
+  }
+  int64_t seen[2] = {(int64_t)(hash >> 2), -(int64_t)(hash >> 2)};
+  SCL_TRY(scl_processes_maximum(seen, 2, error));
+  *same = seen[0] == -seen[1];
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_shares_end(scl_status mine, int64_t *most, size_t count, bool *again,
                           scl_error *error) {
   most[0] = mine != SCL_STATUS_OK;

@@ -9,6 +9,9 @@ enum { SCL_SHARED_BYTES = SCL_BUFFER(1 << 20) }; /* of files that are worth the 
 /* The bytes of a regular file; 0: it is none, or is empty, or its opening will tell why not, or it is
  * packed and `packed` does not allow it. */
 size_t scl_shares_bytes(const char *path, bool packed);
+/* After a meeting: *same = whether the paths are the same files in all processes, of one machine. */
+scl_status scl_shares_same_files(const char *const *paths, size_t count, bool *same,
+                                 scl_error *error);
 /* All have read their shares, `mine` is the status of this process's. The numbers become the largest
  * of all; *again: some share could not be read, and each process is to read all of them, as its
  * sentence counts from the beginning. The first number is for this. */

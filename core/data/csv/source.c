@@ -321,8 +321,12 @@ static scl_status divide(csv_source *s, scl_error *error) {
   }
   if (least == 0 || bytes < SCL_SHARED_BYTES) return SCL_STATUS_OK;
   l->divided = true;
-  return scl_processes_meet(SCL_STATUS_OK, error, "the reading of %s (%zu bytes)", s->base.name,
-                            bytes);
+  SCL_TRY(scl_processes_meet(SCL_STATUS_OK, error, "the reading of %s (%zu bytes)", s->base.name,
+                             bytes));
+  /* Rows in memory are made of all shares: they are not compared. */
+  return s->use != WHOLE
+             ? SCL_STATUS_OK
+             : scl_shares_same_files((const char *const *)s->paths, s->files, &l->divided, error);
 }
 
 /* Allocates the source, reads the first lines and opens the schema. *out may be destroyed after an

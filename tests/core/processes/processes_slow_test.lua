@@ -88,4 +88,23 @@ function TestAPluginThatOneProcessLacks()
   end)
 end
 
+-- Files of one name and size, of which processes of one machine would read a share each.
+function TestAFileThatDiffersInItsMiddle()
+  needs_mpi()
+  support.in_folder(function(folder)
+    for rank = 0, 1 do
+      assert(os.execute(("mkdir %s/%d"):format(folder, rank)))
+      support.write(("%s/%d/x.csv"):format(folder, rank), "a,y\n" .. ("1,2\n"):rep(200000)
+        .. "1," .. rank .. "\n" .. ("1,2\n"):rep(200000))
+    end
+    local script = support.write(folder .. "/read.lua", [[
+      require "scullery".data.csv("x.csv", { quiet = true, target = "y" })]])
+    local one = " -n 1 env -C %s/%d " .. command .. " " .. script
+    local status, _, err = support.shell(mpirun .. one:format(folder, 0) .. " :"
+      .. one:format(folder, 1))
+    lu.assertEquals(status, 1, err)
+    lu.assertStrContains(err, "data of 400001 x 1 (")
+  end)
+end
+
 os.exit(lu.LuaUnit.run())
