@@ -6,9 +6,9 @@ local paths = require "scullery.plot.paths"
 
 local compact = {}
 
--- Attributes of nearly every group, written once around all groups.
+-- Attributes of nearly every group, written once around all groups, or nowhere: SVG's defaults.
 local COMMON = { { "fill", "none" }, { "color", "black" }, { "stroke", "currentColor" },
-  { "stroke-linecap", "butt" }, { "stroke-linejoin", "miter" } }
+  { "stroke-linecap", "butt", true }, { "stroke-linejoin", "miter", true } }
 
 local MOST_TRANSLUCENT = 40 -- marks of one element
 
@@ -70,7 +70,7 @@ local function share(text)
   local shared = {}
   for _, one in ipairs(COMMON) do
     local said = (' %s="%s"'):format(one[1], one[2])
-    shared[#shared + 1] = said
+    shared[#shared + 1] = not one[3] and said or nil
     text = text:gsub("(<g fill=[^>]*)" .. said:gsub("%p", "%%%0"), "%1")
   end
   text = text:gsub('<g fill="none"', "<g")

@@ -140,7 +140,7 @@ function TestSvgIsCompact()
 <defs>
 <path id="a_gpPt1" d='M-1-1l2 2'/>
 </defs>
-<g fill="none" color="black" stroke="currentColor" stroke-linecap="butt" stroke-linejoin="miter">
+<g fill="none" color="black" stroke="currentColor">
 <path stroke-width="0.8" stroke='#0072b2' d='M1,2.1 3.5,4M5,6 7,8'/>
 <text stroke-width="0.8" x="1.3" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
 <path stroke='#010203' stroke-width='4.41' stroke-linecap='round' d='M10 20zm1 0z'/>
