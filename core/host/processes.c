@@ -122,11 +122,22 @@ static const char *launcher_variable(void) {
   return NULL;
 }
 
+/* Variables of launchers: how many processes there are, and which one this is. */
+static const char *const launchers[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                           {"PMI_SIZE", "PMI_RANK"}};
+
+/* Whether a launcher says that this is its first process. */
+static bool is_first_launched(void) {
+  for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+    const char *rank = getenv(launchers[i][1]);
+    if (rank != NULL && strcmp(rank, "0") == 0 && getenv(joined_variable) == NULL) return true;
+  }
+  return false;
+}
+
 /* Without --processes, those that have joined are all that a launcher started, unless it belongs to
  * another MPI: then each process is alone, and the launcher's first one says so. */
 static scl_status check_launched(scl_error *error) {
-  static const char *const launchers[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-                                             {"PMI_SIZE", "PMI_RANK"}};
   char host[64] = "?";
   if (getenv(joined_variable) != NULL) return SCL_STATUS_OK;
   for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
@@ -274,6 +285,9 @@ static void leave_at_exit(int status, void *unused) {
 int scl_join_processes(const scl_process_options *options) {
   scl_error error;
   scl_instance *transport;
+  /* MPICH's mpirun may end with status 0 where it gets SIGTERM, and then drops the output. */
+  if (is_first_launched())
+    scl_unfinished_set_last_words("scullery: ended by a signal, before the end of the script\n");
   scl_status status = find_transport(options, &transport, &error);
   if (status == SCL_STATUS_OK && transport == NULL) return EXIT_SUCCESS;
   if (status == SCL_STATUS_OK) {
@@ -289,9 +303,6 @@ int scl_join_processes(const scl_process_options *options) {
   if (scl_processes_count() == 1) return EXIT_SUCCESS;
   (void)setenv(joined_variable, "1", 1);
   if (scl_processes_rank() > 0) silence();
-  /* MPICH's mpirun may end with status 0 where it gets SIGTERM, and then drops the output. */
-  if (scl_processes_rank() == 0 && options->processes == NULL)
-    scl_unfinished_set_last_words("scullery: ended by a signal, before the end of the script\n");
   own_rank = scl_processes_rank();
   scl_crash_tell(leave_in_slot);
   divide_cores();
