@@ -48,7 +48,7 @@ static int guarded_new(lua_State *L) {
 
 /* checker.guarded_lock(memory): from now on a write to it ends the process */
 static int guarded_lock(lua_State *L) {
-  const guarded *g = scl_lua_check_handle(L, 1, SCL_LUA_GUARDED);
+  guarded *g = scl_lua_check_handle(L, 1, SCL_LUA_GUARDED);
   scl_guarded_lock(&g->memory);
   return 0;
 }

@@ -9,8 +9,9 @@
 typedef struct scl_guarded {
   unsigned char *bytes; /* the usable bytes */
   size_t size;
-  void *mapped;       /* with the pages around it */
-  size_t mapped_size; /* 0: from the heap */
+  unsigned char *pages; /* the inner pages, or the memory of the heap */
+  size_t inner;         /* bytes of the inner pages; 0: from the heap */
+  bool locked;
 } scl_guarded;
 
 enum {
@@ -23,9 +24,11 @@ scl_status scl_guarded_create(size_t size, bool at_start, scl_guarded *out, scl_
 /* The same from the heap, without the pages: twenty times as cheap, for the later ones of many. */
 scl_status scl_guarded_create_plain(size_t size, scl_guarded *out, scl_error *error);
 /* Makes it read-only: a later write ends the process. Memory of the heap stays writable. */
-void scl_guarded_lock(const scl_guarded *memory);
+void scl_guarded_lock(scl_guarded *memory);
 /* Whether the bytes between the page before it and its beginning are unchanged. */
 bool scl_guarded_untouched(const scl_guarded *memory);
+/* The memory is inaccessible afterwards, or for some time filled: who kept the pointer reads NaN,
+ * and a write to it ends the process later. */
 void scl_guarded_destroy(scl_guarded *memory);
 
 #endif

@@ -20,11 +20,14 @@ typedef struct loss_call {
   scl_guarded in[MOST_ARRAYS], out;
 } loss_call;
 
-static int end_call(lua_State *L) {
-  loss_call *c = lua_touserdata(L, 1);
+static void release_call(loss_call *c) {
   for (size_t k = 0; k < MOST_ARRAYS; k++)
     scl_guarded_destroy(&c->in[k]);
   scl_guarded_destroy(&c->out);
+}
+
+static int end_call(lua_State *L) {
+  release_call(lua_touserdata(L, 1));
   return 0;
 }
 
@@ -79,6 +82,7 @@ static int call_loss(lua_State *L) {
   if (!scl_guarded_untouched(in_place ? &c->in[0] : &c->out))
     return luaL_error(L, "%s writes before its first number", functions[function]);
   scl_lua_push_numbers(L, out, c->count);
+  release_call(c);
   return 1;
 }
 

@@ -272,7 +272,7 @@ local faults = {
     solve "loses_sums" },
   { "solver_lipschitz", "descent", "loss fail", { "Lipschitz constant" },
     loss("lipschitz", "lipschitz_without_target") },
-  { "solver_load_borrows", "fitted", "save crash", { "slot decide" },
+  { "solver_load_borrows", "fitted", "save fail", { "not finite" },
     "put @/model load load_borrows" },
   { "solver_load_trusts", "fitted", "damaged crash", { "slot load" },
     "put @/model load load_any_size" },
