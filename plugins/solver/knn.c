@@ -266,9 +266,10 @@ const scl_plugin scullery_plugin = {
     .summary = "k nearest neighbours: votes of a classification, means of a regression",
     .definition = "score(rows) = type(rows[1].y) == \"number\" and function(x)\n"
                   "  local apart = map(rows, function(r) return squared_distance(r.x, x) end)\n"
-                  "  local last = sorted(apart)[min(k, #rows)]\n"
+                  "  local function before(i) return sum(apart, function(s, j)\n"
+                  "    return when(s < apart[i] or s == apart[i] and j < i, 1, 0) end) end\n"
                   "  local function of(f)\n"
-                  "    return sum(rows, function(r, i) return apart[i] <= last and f(r) or 0 end)\n"
+                  "    return sum(rows, function(r, i) return before(i) < k and f(r) or 0 end)\n"
                   "  end\n"
                   "  return of(function(r) return r.w*r.y end)/of(function(r) return r.w end)\n"
                   "end",

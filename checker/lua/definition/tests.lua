@@ -1,111 +1,12 @@
 --- The test of definitions: what a component computes is what it declares, at random arguments and
 --- options, and far from usual.
 local blocks = require "scullery_checker.blocks"
-local choices = require "scullery_checker.choices"
-local components = require "scullery.compose.component"
 local core = require "scullery_checker.core"
 local definition = require "scullery_checker.definition"
 local functions = require "scullery_checker.definition.functions"
 local parameters = require "scullery_checker.parameters"
+local settings = require "scullery_checker.settings"
 local statistics = require "scullery_checker.statistics"
-
--- ------------ options
-
-local SETS <const> = 9 -- of random options
--- How far numbers of options are from their default, at most; near it one must not be taken for it.
-local reach <const> = { 3, 40, 1000, 1.01 }
-
--- A number of the option from u, v in (0, 1): near its default, far from it, or anywhere between
--- its bounds.
-local function number_of(option, u, v, far)
-  local default, span = tonumber(option.default), option.high - option.low
-  if option.takes_integer and not option.takes_number then
-    local x = math.floor(math.max(option.low, 0) + (far > 3 and 20 or 5) * u)
-    return x <= option.high and x or nil
-  end
-  if span < math.huge and v > 0.5 and far > 2 then return option.low + span * u end
-  local x = (default and default ~= 0 and default or 1) * far ^ (2 * u - 1)
-  if option.low < 0 and v < 0.25 and far > 2 then x = -x end
-  return math.min(math.max(x, option.low), option.high)
-end
-
-local parts_of = { kernel = { "linear", "gaussian", "laplacian", "polynomial", "gaussian" },
-  loss = { "square", "huber", "logistic", "poisson" } }
-
-local function part(kind, u)
-  local names = parts_of[kind]
-  local name = names and names[1 + math.floor(u * #names)]
-  if not name then return nil end
-  return require("scullery")[kind][name](name == "gaussian" and { width = 0.5 + u } or {})
-end
-
--- A value for the option, and for those that take lists `count` numbers.
-local function value_of(option, draw, far, count)
-  local u, v = draw(), draw()
-  if option.takes:find("or a list of such", 1, true) then
-    local list = {}
-    for k = 1, count do list[k] = part(option.words[1], draw()) end
-    return #list > 0 and list or nil
-  elseif parts_of[option.words[1]] then
-    return part(option.words[1], u)
-  elseif option.takes_list then
-    local list = {}
-    for k = 1, count do list[k] = number_of(option, draw(), v, far) end
-    return list
-  elseif option.takes_word and #option.words > 0 and (v < 0.5 or not option.takes_number) then
-    return option.words[1 + math.floor(u * #option.words)]
-  elseif option.takes_boolean then
-    return u < 0.5
-  elseif option.takes_number or option.takes_integer then
-    return number_of(option, u, v, far)
-  end
-end
-
-local function drawing(t, of)
-  local list, at = choices.draws(200, t.seed, of), 0
-  return function()
-    at = at % #list + 1
-    return list[at]
-  end
-end
-
--- The component with these options, or where they do not go together without some of them; nil
--- where none is taken.
-local function made_of(t, given)
-  local names = {}
-  for name in pairs(given) do names[#names + 1] = name end
-  table.sort(names)
-  for k = 0, #names do
-    local some = {}
-    for j, name in ipairs(names) do if j ~= k then some[name] = given[name] end end
-    local ok, made = pcall(t.subject.make, t.subject, some)
-    if ok and pcall(components.instance, made)
-      and not t.subject.offers(made, "scullery.bind/1") then
-      return made, some
-    end
-  end
-end
-
--- f(component, far): for the variants, and for SETS random choices of all options, near their
--- defaults and far from them, as far as they are taken.
-local function each(t, f)
-  for component in t:variants() do f(component, 1) end
-  for of = 1, #t.subject.info.options > 0 and SETS or 0 do
-    local draw, far, given = drawing(t, 70 + of), reach[of % #reach + 1], {}
-    local count = 1 + (of + 1) % 5
-    for _, option in ipairs(t.subject.info.options) do
-      if draw() < (option.takes_list and 0.95 or 0.8) then
-        given[option.name] = value_of(option, draw, far, count)
-      end
-    end
-    local made, taken = made_of(t, given)
-    if made then
-      t.label = require("scullery.base.options").show(taken)
-      f(made, far)
-      t.label = nil
-    end
-  end
-end
 
 local function rows_of(X)
   local list = {}
@@ -407,15 +308,17 @@ local function run(t)
   for name in pairs(compare[t.kind]) do names[#names + 1] = name end
   table.sort(names)
   local any = false
-  each(t, function(component, far)
-    local declared = definition.of(component)
+  for _, one in ipairs(settings.list(t)) do
+    local declared = definition.of(one.component)
+    t.label = one.label
     for _, name in ipairs(names) do
       if declared[name] then
         any = true
-        definition.limited(MOST, compare[t.kind][name], t, component, declared[name], far)
+        definition.limited(MOST, compare[t.kind][name], t, one.component, declared[name], one.far)
       end
     end
-  end)
+  end
+  t.label = nil
   t:expect(any, "its definition has none of the functions that are looked at: %s",
     table.concat(names, ", "))
   t:expect(t.compared, "its definition gives no finite number anywhere")

@@ -78,14 +78,20 @@ end
 local function training_of(problem, map)
   local X = problem.csr and require "scullery".matrix.csr(problem.X) or problem.X
   return core.training(core.source(X, problem.Y), {}, map, { classes = problem.classes,
-    dtype = problem.dtype, block = problem.block, weights = problem.weights, quiet = true,
+    dtype = problem.dtype, block = problem.block, weights = problem.weights or nil, quiet = true,
     allowance = problem.allowance })
 end
 
 local function predict(problem, map, fit)
   local source = core.source(problem.Z)
   return core.predict(source, { map = map, learnt = fit.model, weights = fit.weights,
-    intercept = fit.intercept, dtype = problem.dtype }, "scores")
+    intercept = fit.intercept, pilot = fit.pilot, dtype = problem.dtype }, "scores")
+end
+
+-- The intercept for rows as they are, not less the pilot means.
+local function without_pilot(fit)
+  if fit.pilot then fit.intercept = fit.intercept - fit.pilot * fit.weights end
+  fit.pilot = nil
 end
 
 --- problems.solve(component, problem[, watch[, values]]): what core.watched_solve tells, and of
@@ -102,6 +108,7 @@ function problems.solve(component, problem, watch, values)
       break
     end
     fit.predictions = made
+    without_pilot(fit)
   end
   return told
 end
@@ -191,6 +198,26 @@ function problems.exact(t, given, tolerance, iterations)
     given = set_first(t, given, regularisation.name, { 0.1 })
   end
   return given
+end
+
+--- problems.settled(t, component, lambda): it with that regularisation, and many steps to a small
+--- tolerance.
+function problems.settled(t, component, lambda)
+  local given, penalty = component.given, option_of(t, "role", "regularisation")
+  if penalty and penalty.takes_number then
+    given = problems.with(given, { [penalty.name] = lambda })
+  end
+  for name, values in pairs{ tolerance = { 1e-7, 1e-5 }, max_iterations = { 1000, 100 },
+    epochs = { 10 } } do
+    for _, value in ipairs(option_of(t, "name", name) and values or {}) do
+      local tried = problems.with(given, { [name] = value })
+      if pcall(t.subject.make, t.subject, tried) then
+        given = tried
+        break
+      end
+    end
+  end
+  return t.subject:make(given)
 end
 
 --- problems.variants(t): an iterator over { component, exact, hasty = components, given, cases,
