@@ -304,6 +304,7 @@ function compact.svg(text)
   end)
   text = lift_texts(gather(gather_cells(share(shorten(text)))))
   text = flatten.svg(without_unused(without_empty(text)))
+  text = text:gsub(" text%-anchor=\"start\"", "") -- the default
   text = text:gsub(" d='([^']*)'", function(d) return " d='" .. paths.relative(d) .. "'" end)
   return join_characters((text:gsub("\1(%d+)\1", function(i) return words[tonumber(i)] end)))
 end
