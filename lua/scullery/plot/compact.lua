@@ -74,9 +74,12 @@ local function share(text)
     text = text:gsub("(<g fill=[^>]*)" .. said:gsub("%p", "%%%0"), "%1")
   end
   text = text:gsub('<g fill="none"', "<g")
-  local font = text:match(' font%-family="[^"]*"') or ""
-  text = text:gsub(font:gsub("%p", "%%%0"), "")
-  return text:gsub("</defs>\n", "%0<g" .. table.concat(shared) .. font .. ">\n", 1)
+  for _, name in ipairs{ "family", "size" } do -- the first of them
+    local font = text:match((' font%%-%s="[^"]*"'):format(name)) or ""
+    text = text:gsub(font:gsub("%p", "%%%0"), "")
+    shared[#shared + 1] = font
+  end
+  return text:gsub("</defs>\n", "%0<g" .. table.concat(shared) .. ">\n", 1)
     :gsub("</svg>%s*$", "</g>\n%0")
 end
 
