@@ -264,6 +264,16 @@ static scl_status check_tiles(const scl_training *training, const scl_instance *
   return SCL_STATUS_OK;
 }
 
+/* solve_context.picks_all; a solver that does not declare its cost may. */
+static bool picks_all(const solve_context *s, const scl_instance *solver) {
+  const scl_flow *flow = &s->training->flow;
+  scl_cost cost = {0};
+  if (s->without < 0) return false;
+  return !scl_solver_cost(solver, &s->problem, NULL, 0, flow->weights != NULL, &cost) ||
+         (double)flow->groups * cost.minibatch >=
+             (double)flow->source->rows * (double)s->problem.features;
+}
+
 scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_instance *solver,
                             long without, scl_error *error) {
   double total;
@@ -283,6 +293,7 @@ scl_status scl_problem_open(solve_context *s, scl_training *training, const scl_
   s->problem.target_shift = training->flow.target_pilot;
   s->problem.rows = rows_without(&training->flow, without, &total);
   s->problem.scored = without >= 0;
+  s->picks_all = picks_all(s, solver);
   if (s->problem.rows == 0 || s->problem.features == 0 || s->problem.targets == 0)
     return scl_fail(error, SCL_STATUS_BAD_DATA,
                     "nothing to learn from: %zu rows, %zu features, %zu targets", s->problem.rows,

@@ -81,6 +81,7 @@ struct solve_context {
   scl_window *window;
   const size_t *order;   /* minibatches draw places in this list; NULL: in the source's order */
   double picked;         /* features that its minibatches and walks have made, in rows */
+  bool picks_all;        /* minibatches of all folds make at least the features of all rows */
   scl_held *held;        /* NULL: none */
   scl_row_facts *facts;  /* NULL: no pass was replayed yet */
   scl_progress progress; /* of the solver */

@@ -3,8 +3,8 @@
  * for as many steps ahead as the allowance holds (the window).
  *
  * Once a solve has computed as many features as all rows have together, the features of all rows
- * are computed and cached, if they fit the allowance; a solve without a fold begins with this, as
- * those without the other folds need these features too. Each solve counts its own: the bits of a
+ * are computed and cached, if they fit the allowance; a solve without a fold begins with this if
+ * those without the other folds draw enough between them. Each solve counts its own: the bits of a
  * product depend on how many rows are multiplied at once, and must not depend on other solves that
  * run at the same time. */
 #include "base/random.h"
@@ -248,7 +248,7 @@ static scl_status find_kept(solve_context *s, double rows, const scl_keep **kept
   if (flow->map == NULL || scl_flow_entries(flow) > 0 || !flow->source->random_access)
     return status;
   s->picked += rows;
-  if (s->without < 0 && s->picked < (double)flow->source->rows) return status;
+  if (!s->picks_all && s->picked < (double)flow->source->rows) return status;
   pthread_mutex_lock(&training->lock);
   if (training->kept == NULL && !training->keeps_no_more &&
       scl_keep_fits(flow, training->allowance)) {

@@ -134,22 +134,27 @@ function TestFoldsOfKeptBlocksAreTheSame()
   end
 end
 
--- A fit has a minibatch a step, and each made its features anew until as many were made as all rows
--- have; folds share those that are kept. What the search says is that of fits without the folds.
+-- A fit has a minibatch a step, and each makes its features anew until as many were made as all rows
+-- have; folds share those that are kept if they draw enough between them. What the search says is
+-- that of fits without the folds.
 function TestFoldsMakeTheFeaturesOfMinibatchesOnce()
   local features = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(),
     K = sc.kernel.gaussian{ theta = 0.5 }, T = T, seed = 3 }
-  local solver = s.optimal_stepsize{ lambda = 1e-3, batch = 10, seed = 4 }
-  local report, cv = sc.profile(function()
-    return sc.pipeline{ features, solver }:cv(binary, { folds = 3, seed = 2 })
-  end)
-  local passes = 0
-  for _, stage in ipairs(report.stages) do
-    if stage.name == "features" then passes = stage.passes end
+  for _, batch in ipairs{ 1, 50 } do
+    local solver = s.optimal_stepsize{ lambda = 1e-3, batch = batch, seed = 4 }
+    local report, cv = sc.profile(function()
+      return sc.pipeline{ features, solver }:cv(binary, { folds = 3, seed = 2 })
+    end)
+    local passes = 0
+    for _, stage in ipairs(report.stages) do
+      if stage.name == "features" then passes = stage.passes end
+    end
+    local all = 3 * batch * T ^ 2 / 2 >= #binary * T
+    lu.assertEquals(all, batch == 50)
+    lu.assertEquals(passes < T, all, ("%d passes, batch %d"):format(passes, batch))
+    local one = sc.pipeline{ features, solver, allowance = 0 }:cv(binary, { folds = 3, seed = 2 })
+    lu.assertAlmostEquals(cv.mean, one.mean, 1e-12)
   end
-  lu.assertTrue(passes >= 1 and passes < T, ("%d passes, and %d steps a fold"):format(passes, T))
-  local one = sc.pipeline{ features, solver, allowance = 0 }:cv(binary, { folds = 3, seed = 2 })
-  lu.assertAlmostEquals(cv.mean, one.mean, 1e-12)
 end
 
 -- Bytes of the engine: what a fit adds at its height, and what stays when it is over.
