@@ -134,9 +134,9 @@ function TestFoldsOfKeptBlocksAreTheSame()
   end
 end
 
--- A fit has a minibatch a step, and each makes its features anew until as many were made as all rows
--- have; folds share those that are kept if they draw enough between them. What the search says is
--- that of fits without the folds.
+-- A fit has a minibatch a step, and each makes its features anew until as many were made as all
+-- rows have; folds share those that are kept if they draw enough between them. What the search says
+-- is that of fits without the folds.
 function TestFoldsMakeTheFeaturesOfMinibatchesOnce()
   local features = sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, phi = sc.nonlinearity.sign(),
     K = sc.kernel.gaussian{ theta = 0.5 }, T = T, seed = 3 }
