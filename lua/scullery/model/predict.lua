@@ -12,6 +12,7 @@ local posterior = require "scullery.model.posterior"
 local progress = require "scullery.base.progress"
 local probabilities = require "scullery.model.probabilities"
 local saving = require "scullery.model.saving"
+local sums = require "scullery.model.sums"
 local tables = require "scullery.data.read"
 local texts = require "scullery.data.texts"
 local threshold = require "scullery.model.threshold"
@@ -24,7 +25,8 @@ local predict = {}
 function predict.model(path)
   local p = saving.load(path)
   if not pipeline.is(p) then
-    fail("%s: it does not contain a pipeline, which predictions need", path)
+    fail("%s: it does not contain a pipeline%s", path, sums.is(p)
+      and " but sums over rows: scullery merge solves them" or "")
   end
   if not p.fitted then fail("%s: the pipeline was saved before it was fitted", path) end
   if not p.fitted.solver then fail("%s: the pipeline has no solver: it predicts nothing", path) end

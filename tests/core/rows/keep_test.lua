@@ -142,7 +142,7 @@ function TestFoldsMakeTheFeaturesOfMinibatchesOnce()
     K = sc.kernel.gaussian{ theta = 0.5 }, T = T, seed = 3 }
   for _, batch in ipairs{ 1, 50 } do
     local solver = s.optimal_stepsize{ lambda = 1e-3, batch = batch, seed = 4 }
-    local report, cv = sc.profile(function()
+    local report, cv = with_threads(1, sc.profile, function() -- a profile is of one thread
       return sc.pipeline{ features, solver }:cv(binary, { folds = 3, seed = 2 })
     end)
     local passes = 0
