@@ -93,22 +93,6 @@ function TestValuesOfAnyTwo()
   lu.assertTrue(gap(bits.right, numbers.right) < 1e-9)
 end
 
-function TestThreadsDoNotChangeABit()
-  local before, first = core.threads()
-  for _, threads in ipairs{ 1, 2, 5 } do
-    core.threads(threads)
-    local s = sums(samplers.gaussian, sc.nonlinearity.sign(), { folds = 4, T = 300 })
-    if first then
-      for i in ipairs(s) do
-        lu.assertEquals(gap(s[i].moment, first[i].moment), 0)
-        lu.assertEquals(gap(s[i].right, first[i].right), 0)
-      end
-    end
-    first = first or s
-  end
-  core.threads(before)
-end
-
 function TestFitsSearchesAndClasses()
   local three = sc.dataset{ X = X, task = "classification",
     y = y:map(function(v) return v < -0.3 and 1 or v > 0.3 and 3 or 2 end) }
@@ -143,6 +127,23 @@ local kinds = {
 
 local function weighted(kind, targets)
   return sc.dataset{ X = X, y = targets or y, weights = X:column(2):map(kinds[kind]) }
+end
+
+function TestThreadsDoNotChangeABit()
+  local before, first = core.threads(), {}
+  for _, threads in ipairs{ 1, 2, 5 } do
+    core.threads(threads)
+    for k, data in ipairs{ false, weighted("class") } do
+      local s = sums(samplers.gaussian, sc.nonlinearity.sign(), { folds = 4, T = 300 },
+        data or nil)
+      for i, one in ipairs(first[k] or {}) do
+        lu.assertEquals(gap(s[i].moment, one.moment), 0)
+        lu.assertEquals(gap(s[i].right, one.right), 0)
+      end
+      first[k] = s
+    end
+  end
+  core.threads(before)
 end
 
 -- Rows of whole weights are as so many rows: the sums are those of the rows repeated, to the bit.
@@ -184,45 +185,6 @@ function TestWeights()
       end
     end
   end
-end
-
--- Rows of weight 0 bring nothing: not a bit changes when they become others.
-function TestWeightZero()
-  local weights = X:column(2):map(kinds.copies)
-  local other = X:copy()
-  for i = 1, n do
-    if weights:get(i, 1) == 0 then for j = 1, d do other:set(i, j, -other:get(i, j)) end end
-  end
-  local function of(rows)
-    return sums(samplers.threshold, sc.nonlinearity.step(), {},
-      sc.dataset{ X = rows, y = y, weights = weights })[1]
-  end
-  lu.assertEquals(gap(of(X).moment, of(other).moment), 0)
-  lu.assertEquals(gap(of(X).right, of(other).right), 0)
-end
-
-function TestThreadsDoNotChangeABitOfWeightedSums()
-  local before, first = core.threads()
-  for _, threads in ipairs{ 1, 3 } do
-    core.threads(threads)
-    local s = sums(samplers.gaussian, sc.nonlinearity.sign(), { folds = 4, T = 300 },
-      weighted("class"))
-    for i in ipairs(first or {}) do
-      lu.assertEquals(gap(s[i].moment, first[i].moment), 0)
-      lu.assertEquals(gap(s[i].right, first[i].right), 0)
-    end
-    first = first or s
-  end
-  core.threads(before)
-end
-
--- Rows of many weights are summed as numbers.
-function TestManyWeights()
-  local data = sc.dataset{ X = X, y = y, weights = X:column(2):map(function(v) return v * v end) }
-  local p, phi = samplers.threshold, sc.nonlinearity.sign()
-  local bits = sums(p, phi, {}, data)[1]
-  local numbers = as_numbers(function() return sums(p, phi, {}, data)[1] end)
-  lu.assertEquals(gap(bits.moment, numbers.moment), 0)
 end
 
 -- Targets of classes are counted as well: whole numbers, where 1/sqrt(T) is a power of two.
