@@ -275,6 +275,13 @@ scl_status scl_fitted_stage_scale(scl_fitted_stage *stage, const scl_column_mome
     scl_column_moments_list(moments, columns);
     status = scl_stage_columns(stage->instance, columns, cols, scales, scales + cols, error);
   }
+  for (size_t j = 0; status == SCL_STATUS_OK && j < cols; j++)
+    if (!isfinite(scales[j]) || !isfinite(scales[cols + j]))
+      status =
+          scl_fail(error, SCL_STATUS_BAD_DATA,
+                   "stage.%s finds no shift and factor for column %zu, which goes from %g to "
+                   "%g: scale it, as by sc.stage.scale() before",
+                   stage->instance->component->plugin.name, j + 1, columns[j].low, columns[j].high);
   if (status == SCL_STATUS_OK)
     status = scl_fitted_stage_put_scales(stage, scales, scales + cols, error);
   for (size_t j = 0; status == SCL_STATUS_OK && j < cols; j++)

@@ -87,13 +87,20 @@ static const double node[4] = {0.18343464249564980494, 0.52553240991632898582,
 static const double weight[4] = {0.36268378337836198297, 0.31370664587788728734,
                                  0.22238103445337447054, 0.10122853629037625915};
 
+/* Gamma(d/2) (2/t)^v J_v(t), v = d/2 - 1, for large t. */
+static double cosine_far(size_t d, double t) {
+  const double v = (double)d / 2 - 1;
+  return exp(lgamma((double)d / 2) + v * log(2 / t)) * sqrt(2 / (SCL_PI * t)) *
+         cos(t - (2 * v + 1) * SCL_PI / 4);
+}
+
 /* E cos(t v_1) for v uniform on the sphere of R^d, by panels over an angle b = a - pi/2 up to
  * `reach`: cos(b)^(d-2) is below rounding beyond it. The number of panels grows with the
  * oscillation t. */
 static double cosine_on_sphere(size_t d, double t) {
   const double reach = fmin(SCL_PI / 2, 13 / sqrt((double)d)), power = (double)d - 2;
   if (d == 1 || isnan(t)) return cos(t);
-  if (t > 1e5) return 0; /* below 1e-5 in size from d = 3 on, and of any sign */
+  if (t > 1e5) return cosine_far(d, t);
   const size_t panels = 8 + (size_t)(t * reach / 2) + (size_t)(reach * sqrt((double)d));
   double sum = 0, mass = 0;
   for (size_t p = 0; p < panels; p++) /* a = pi/2 + b: even in b */

@@ -38,24 +38,28 @@ static scl_status path_settle(csr_newton *n, scl_error *error) {
   return csr_newton_look(n, false, error);
 }
 
-/* The gap, and with `relative` the largest of a column's over its objective. NAN: not known. */
-static double path_gap(const csr_newton *n, bool relative) {
+/* The gap, and by_gap the largest of a column's over its objective. NAN: not known. Of one class alone
+ * the objective is 0 in the end: it counts as at least `tolerance` times that of scores 0. */
+static double path_gap(const csr_newton *n, const csr_newton_task *task) {
+  const bool relative = task->by_gap;
   const risk *r = n->risk;
   const size_t c = r->columns, d = r->problem->features;
   double worst = 0, sum = 0;
   if (!(r->lambda > 0) || (n->joint && r->intercept)) return NAN;
   for (size_t j = 0; j < c; j++) {
-    double square = 0, length = 0, loss = 0, slope;
+    double square = 0, length = 0, loss = 0, nothing = 0, slope;
     for (size_t k = j; k < d * c; k += c) {
       square += n->gradient[k] * n->gradient[k];
       length += n->x[k] * n->x[k];
     }
     const double gap = square / (2 * r->lambda);
     sum += gap;
-    for (size_t i = 0; relative && i < r->problem->rows; i++)
-      loss += r->weights[i] / r->total *
-              loss_column(r->choice, n->scores[i * c + j], r->targets[i * c + j], &slope);
-    const double primal = loss + r->lambda / 2 * length;
+    for (size_t i = 0; relative && i < r->problem->rows; i++) {
+      const double weight = r->weights[i] / r->total, y = r->targets[i * c + j];
+      loss += weight * loss_column(r->choice, n->scores[i * c + j], y, &slope);
+      nothing += weight * loss_column(r->choice, 0, y, &slope);
+    }
+    const double primal = fmax(loss + r->lambda / 2 * length, task->tolerance * nothing);
     if (relative && gap > 0) worst = fmax(worst, gap / primal);
   }
   return relative ? worst : sum;
@@ -83,7 +87,7 @@ static scl_status path_solve(csr_newton *n, const csr_newton_task *task, double 
     status = csr_newton_minimise(n, goal, task->most - out->iterations, &out->iterations, error);
     if (status == SCL_STATUS_OK && settle) status = path_settle(n, error);
     out->residual = unit > 0 ? n->norm / unit : n->norm;
-    out->gap = path_gap(n, task->by_gap);
+    out->gap = path_gap(n, task);
     if (!task->by_gap) break;
     if (out->gap <= task->tolerance || out->iterations >= task->most) break;
     goal = fmin(goal, path_goal(n, task) * 4);

@@ -23,6 +23,7 @@
 #include "shared/erm.h"
 #include "shared/part_loss.h"
 #include "shared/row_total.h"
+#include <float.h>
 #include <stdio.h>
 
 scl_status erm_create(void *instance, scl_error *error) {
@@ -132,7 +133,8 @@ static scl_status lower_unit(erm_machine *m, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* One target at a = 0 with the best constant: what the residual is relative to. */
+/* One target at a = 0 with the best constant: what the residual is relative to. Where this leaves no
+ * loss, as of one class alone, the objective counts relative to the rounding of that of scores 0. */
 static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_error *error) {
   const size_t n = m->problem->rows, c = all->columns, d = m->problem->features;
   m->target = target;
@@ -142,6 +144,8 @@ static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_
   memset(m->x, 0, m->risk.size * sizeof *m->x);
   memset(m->scores, 0, n * sizeof *m->scores);
   scl_status status = find_spread(m, error);
+  if (status == SCL_STATUS_OK) status = erm_differentiate(m, false, error);
+  const double rounding = DBL_EPSILON * fabs(m->value);
   if (steep(&m->loss->facts)) m->spread = fmin(m->spread, 1); /* scores may be logarithms */
   for (int k = 0; k < CONSTANT_ROUNDS && m->risk.intercept && status == SCL_STATUS_OK; k++) {
     double length;
@@ -153,7 +157,8 @@ static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_
   }
   if (status == SCL_STATUS_OK) status = erm_differentiate(m, false, error);
   if (status == SCL_STATUS_OK) status = find_unit(m, error);
-  m->worth = m->value != 0 ? fabs(m->value) : 1;
+  m->worth = fmax(fabs(m->value), rounding);
+  if (m->worth == 0) m->worth = 1;
   return status;
 }
 

@@ -356,9 +356,10 @@ const scl_plugin scullery_plugin = {
         "2001, Greedy function approximation); s_m is 1, or where the loss is least before.\n"
         "With loss.square these are the residuals (Buhlmann and Yu 2003, Boosting with the L2\n"
         "loss); loss.logistic and loss.exponential are for classes. Many rounds with a small\n"
-        "rate fit more closely: rounds is the regularisation, for p:search or p:cv. Solvers that\n"
-        "need `dual`, draw rows or hold some out cannot be boosted. A saved model holds that of\n"
-        "each round.",
+        "rate fit more closely: rounds is the regularisation, for p:search or p:cv. The solver\n"
+        "sees rows as they are: with columns far from 0, begin with sc.standardize(). Solvers\n"
+        "that need `dual`, draw rows or hold some out cannot be boosted. A saved model holds that\n"
+        "of each round.",
     SCL_SOLVER(.solve = NULL),
     SCL_INSTANCE(boosting, options),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = fit, .decide = decide,

@@ -17,6 +17,7 @@
 #include "shared/solver_options.h"
 #include "shared/weighted_dual.h"
 
+#include <float.h>
 #include <stdio.h>
 
 typedef struct trimmed {
@@ -65,6 +66,13 @@ static void trimming_sums(trimming *t) {
   t->unit = t->unit > 0 ? t->unit / t->weight : 1;
 }
 
+/* floor(fraction n), of the fraction as it was written: 0.29 of 100 rows are 29, though the product
+ * of the doubles is less. */
+static size_t rows_dropped(double fraction, size_t n) {
+  const double product = fraction * (double)n, whole = nearbyint(product);
+  return (size_t)(fabs(product - whole) <= DBL_EPSILON * product ? whole : floor(product));
+}
+
 /* Prepares a solve: the dual where there are more features than rows, else the primal system;
  * then targets and weights. */
 static scl_status open_trimming(trimming *t, const trimmed *self, const scl_problem *problem,
@@ -74,7 +82,7 @@ static scl_status open_trimming(trimming *t, const trimmed *self, const scl_prob
   *t = (trimming){.self = self,
                   .problem = problem,
                   .loss = NAN,
-                  .dropped = (size_t)floor(self->fraction * (double)n),
+                  .dropped = rows_dropped(self->fraction, n),
                   .system = {.host = host, .order = problem->features, .columns = c}};
   scl_status status = weighted_dual_open(&t->dual, problem, c, error);
   if (status == SCL_STATUS_OK && t->dual.outer == NULL) status = refined_open(&t->system, error);

@@ -2,7 +2,8 @@
  *
  *   (x - mean) / s,  s^2 = the mean of (x - mean)^2 over the n rows of the fit.
  *
- * A constant column becomes 0. */
+ * A constant column becomes 0. One whose squares float64 cannot hold becomes NaN, which the host
+ * refuses. */
 #include <scullery/plugin.h>
 
 static void standardize(const void *self, const scl_stage_column *c, double *shift,
@@ -11,7 +12,7 @@ static void standardize(const void *self, const scl_stage_column *c, double *shi
   const double deviation = sqrt(c->square / c->weight);
   (void)self;
   *shift = varies ? c->mean + c->rest : c->low;
-  *factor = varies && deviation > 0 ? 1 / deviation : 1;
+  *factor = !varies ? 1 : deviation > 0 && deviation < INFINITY ? 1 / deviation : NAN;
 }
 
 const scl_plugin scullery_plugin = {

@@ -5,6 +5,7 @@
 #include "hinge.h"
 #include "shared/csr_newton.h"
 #include "shared/lbfgs.h"
+#include "shared/row_total.h"
 
 #include <stdio.h>
 
@@ -22,6 +23,18 @@ static scl_status squared_gap(lbfgs *l, const risk *one, double *gap, scl_error 
     status = risk_from_scores(one, l->x, l->scores, &l->value, l->gradient, l->slope_sum, error);
   const double bound = risk_dot(d, l->gradient, l->gradient) / (2 * one->lambda);
   *gap = bound > 0 ? bound / l->value : 0;
+  return status;
+}
+
+/* *side: the one on which all rows with a weight are, -1 or 1; 0 where both have some. */
+static scl_status only_side(const risk *all, size_t class, double *room, double *side,
+                            scl_error *error) {
+  const size_t n = all->problem->rows;
+  double positive = 0;
+  for (size_t i = 0; i < n; i++)
+    room[i] = all->targets[i * all->columns + class] > 0 ? all->weights[i] : 0;
+  const scl_status status = row_total(all->problem, room, n, 1, &positive, error);
+  *side = positive == 0 ? -1 : positive == all->total ? 1 : 0;
   return status;
 }
 
@@ -61,8 +74,16 @@ static scl_status squared_dense(const risk *all, double tolerance, size_t most, 
   out->gap = 0;
   out->iterations = 0;
   for (size_t j = 0; j < c && status == SCL_STATUS_OK; j++) {
-    double gap;
+    double gap, side = 0;
     size_t iterations = 0;
+    if (one.intercept) status = only_side(all, j, one.targets, &side, error);
+    if (status != SCL_STATUS_OK) return status;
+    if (side != 0) { /* a = 0 and b = side leave no loss */
+      for (size_t k = 0; k < d; k++)
+        out->coefficients[k * c + j] = 0;
+      out->intercept[j] = side;
+      continue;
+    }
     for (size_t i = 0; i < n; i++)
       one.targets[i] = all->targets[i * c + j];
     status = squared_column(&l, &one, tolerance, most, &gap, &iterations, error);

@@ -479,4 +479,16 @@ function TestSkewedChiSquareIsUnbiased()
   end
 end
 
+-- J_0 far out, by the trapezoidal rule, which is exact for more points than its argument.
+function TestSphericalFarApart()
+  local inst = sc.instantiation{ p = sc.sampler.spherical{ radius = 1 },
+    phi = sc.nonlinearity.fourier() }
+  for _, t in ipairs{ 99000.5, 100001, 150000.7 } do
+    local count, sum = 160000, 0
+    for k = 0, count - 1 do sum = sum + math.cos(t * math.sin(2 * math.pi * k / count)) end
+    local got = inst:kernel(sc.matrix{ { 0, 0 } }, sc.matrix{ { t, 0 } }):get(1, 1)
+    lu.assertAlmostEquals(got, sum / count, 1e-8)
+  end
+end
+
 os.exit(lu.LuaUnit.run(), true)

@@ -236,4 +236,32 @@ function TestRowsOfEqualKeys()
   end
 end
 
+-- A class that has no rows, or only rows of weight 0: the constant leaves no loss, which is no
+-- measure of a gap.
+function TestAClassWithoutRows()
+  local x = sc.randn{ 60, 3, seed = 3 }
+  local y, w = {}, sc.ones(60, 1)
+  for i = 1, 60 do
+    y[i] = i <= 5 and 2 or x:get(i, 1) > 0 and 1 or 0
+    if i <= 5 then w:set(i, 1, 0) end
+  end
+  local solvers = { sc.solver.hinge{ lambda = 0.05 },
+    sc.solver.hinge{ lambda = 0.05, loss = "squared_hinge" } }
+  for _, loss in ipairs{ "hinge", "squared_hinge", "logistic", "exponential" } do
+    for _, method in ipairs{ "auto", "lbfgs", "dual" } do
+      table.insert(solvers, sc.solver.erm{ loss = sc.loss[loss](), method = method, lambda = 0.05 })
+    end
+  end
+  for _, solver in ipairs(solvers) do
+    for _, rows in ipairs{ x, sc.matrix.csr(x) } do
+      local m = sc.pipeline{ solver }:fit(sc.dataset{ X = rows, y = y, weights = w,
+        classes = { 0, 1, 2 }, task = "classification" })
+      local what = ("%s %s"):format(solver, rows.sparse)
+      lu.assertEquals({ m:info().status, m:info().note }, { "converged" }, what)
+      local f = m:decision(x)
+      for i = 1, 60 do lu.assertTrue(f:get(i, 3) < -0.99, what) end
+    end
+  end
+end
+
 os.exit(lu.LuaUnit.run(), true)

@@ -490,4 +490,14 @@ function TestConjugateGradientsRefuseNormsThatOverflow()
   end
 end
 
+-- The share as it was written: 0.29 * 100 is 28.999999999999996 in doubles.
+function TestTrimmedLeavesOutWholeNumbersOfRows()
+  local x = sc.randn{ 100, 2, seed = 1 }
+  local y = x:column(1) + sc.randn{ 100, 1, seed = 2 }
+  for percent = 0, 99 do
+    local m = sc.pipeline{ sc.solver.trimmed{ lambda = 1e-3, fraction = percent / 100 } }:fit(x, y)
+    lu.assertEquals(tonumber((m:info().note or "0 of"):match("^(%d+) of")), percent)
+  end
+end
+
 os.exit(lu.LuaUnit.run(), true)

@@ -45,4 +45,15 @@ function TestAFileWithAnotherArrayIsRefused()
   end
 end
 
+-- Columns whose squares are beyond float64.
+function TestStandardizeOfExtremeColumns()
+  for _, size in ipairs{ 1e200, 1e-200 } do
+    local wide = sc.matrix{ { 1, -size }, { 2, 0 }, { 4, size } }
+    lu.assertErrorMsgContains("stage.standardize finds no shift and factor for column 2",
+      function() sc.pipeline{ sc.standardize() }:fit(wide) end)
+    local scaled = sc.pipeline{ sc.stage.scale(), sc.standardize() }:fit(wide):transform(wide)
+    lu.assertAlmostEquals(scaled:get(3, 2), math.sqrt(1.5), 1e-12)
+  end
+end
+
 os.exit(lu.LuaUnit.run(), true)
