@@ -6,7 +6,7 @@
 --
 -- The key and the seed of a cell are left out, as they follow from the cell itself; so is the
 -- checksum at the end of each line, as gzip has its own. Results are rounded to ten significant
--- digits, where the tables show nine at most; the seconds of a cell to four, its bytes of memory to
+-- digits, where the tables show nine at most; the seconds of a cell and its bytes of memory to
 -- two; the data of pictures to four. An experiment that was packed before is packed again, with the
 -- lines added since.
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
@@ -40,7 +40,7 @@ local function shortened(line)
   line = line:gsub('"memory":(%d+)', function(bytes)
     return ('"memory":%d'):format(math.tointeger(tonumber(("%.2g"):format(bytes))))
   end)
-  local function brief(seconds) return rounded(seconds, 4) end
+  local function brief(seconds) return rounded(seconds, 2) end
   return (line:gsub('"processor_seconds":[%d.e+-]+', brief)
     :gsub('"seconds":[%d.e+-]+,"status"', brief))
 end

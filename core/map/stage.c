@@ -280,7 +280,7 @@ scl_status scl_fitted_stage_scale(scl_fitted_stage *stage, const scl_column_mome
       status =
           scl_fail(error, SCL_STATUS_BAD_DATA,
                    "stage.%s finds no shift and factor for column %zu, which goes from %g to "
-                   "%g: scale it, as by sc.stage.scale() before",
+                   "%g: scale it before",
                    stage->instance->component->plugin.name, j + 1, columns[j].low, columns[j].high);
   if (status == SCL_STATUS_OK)
     status = scl_fitted_stage_put_scales(stage, scales, scales + cols, error);
