@@ -181,9 +181,9 @@ end
 --- growing.grow{ first = f(list), at = f(T, lambda), rows =, least = 1, budget =, began = }: the
 --- chosen step, and { steps, ended = a sentence }, each step with T, loss, lambda and seconds. nil
 --- if no loss is finite. first(list): the steps of the first numbers of parameters, at least
---- `least`. at(T, lambda): one step; lambda: the regularisation of the step before. rows: how many there are
---- to learn from. began: what growing.now() returned when the fit began. A step may have `ready`, {
---- prepared, training } for the fit, which the chosen one keeps.
+--- `least`. at(T, lambda): one step; lambda: the regularisation of the step before. rows: how many
+--- there are to learn from. began: what growing.now() returned when the fit began. A step may have
+--- `ready`, { prepared, training } for the fit, which the chosen one keeps.
 function growing.grow(o)
   local steps = o.first(first_numbers(o.rows, o.least or 1))
   local told = ended(steps, o.rows, o.budget, o.began)
