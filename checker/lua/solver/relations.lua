@@ -128,7 +128,7 @@ local function by_column(X, f)
 end
 
 -- Each { label, n, d, change = of rows }, the plain ones first; ties: rows or columns may be as
--- good as each other; linear: not for what makes models.
+-- good as each other; linear: not for what makes models; many: of which models may keep a share.
 local forms = {
   { "plain rows", 24, 4 },
   { "wide rows", 9, 16, ties = true },
@@ -136,7 +136,7 @@ local forms = {
     return X:map(function(x) return (x * 1.5 + 0.5) // 1 end)
   end },
   { "sparse rows", 40, 60, ties = true, change = function(X) return sparse(X, 12) end },
-  { "many rows", 300, 3 },
+  { "many rows", 300, 3, many = true },
   { "wide sparse rows", 20, 250, ties = true, change = function(X) return sparse(X, 5) end },
   { "columns of unlike sizes", 24, 5, ties = true, linear = true, change = function(X)
     return by_column(X, function(x, j)
@@ -240,6 +240,7 @@ local function is_asked(relation, form, facts, fit)
     return false
   elseif relation.count and not (facts.objective and fit.status == "converged") then
     return facts.is_variant and not facts.seed and not form.ties
+      and not (facts.models and form.many)
   elseif relation.apart and not facts.models and not facts.objective then
     return not facts.seed and not form.ties
   end

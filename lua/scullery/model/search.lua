@@ -200,7 +200,7 @@ end
 
 -- The position of the best cell.
 local function best_place(cells)
-  local best = cells:best_of(cells)
+  local best = search_table.best_of(cells, cells)
   for i, cell in ipairs(cells) do if cell == best then return i end end
 end
 
@@ -270,7 +270,7 @@ local function best_of_each(ds, source, cells, name, kept, stored)
     end
   end
   for key, list in pairs(rows) do
-    local cell = cells:best_of(list)
+    local cell = search_table.best_of(cells, list)
     fitted[key] = refit(ds, source, cell, kept, stored)
     fitted[key].choice, fitted[key].table = cell.choice, cells
   end

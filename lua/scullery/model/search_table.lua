@@ -140,10 +140,10 @@ local function stands_out(self, loose, sure)
   return gap ~= gap or noise ~= noise or gap > noise
 end
 
---- table:best_of(rows): the best of a list of rows. A row with fits that did not converge has to be
---- better than the best row without any by more than noise; second: such a row if it was passed
---- over.
-function Table:best_of(rows)
+--- search_table.best_of(cells, rows): the best of some rows of a table. A row with fits that did not
+--- converge has to be better than the best row without any by more than noise; second: such a row
+--- if it was passed over.
+function search_table.best_of(self, rows)
   local best, sure
   for _, row in ipairs(rows) do
     if not best or self:better(row.mean, best.mean) then best = row end
@@ -161,7 +161,7 @@ function Table:texts() return texts_of(self) end
 --- was tried, and one for a row that was passed over because its fits did not converge.
 function Table:notes()
   local list = {}
-  local _, passed = self:best_of(self)
+  local _, passed = search_table.best_of(self, self)
   if passed then
     list[1] = ("%s %.6g was not chosen: %d of its fits did not converge, and it is not better by \z
       more than one standard error"):format(self.score, passed.mean, passed.unconverged)

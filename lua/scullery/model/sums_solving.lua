@@ -166,7 +166,7 @@ local function search(self, given)
   for k, row in ipairs(rows) do
     row.choice, cells[k] = { ["solver." .. name] = values[k] }, row
   end
-  local chosen = cells:best_of(cells)
+  local chosen = search_table.best_of(cells, cells)
   for k, row in ipairs(cells) do if row == chosen then cells.place = k end end
   search_table.find_edge(cells, cells.best)
   local best = sums.solved(self, with_value(self, values[cells.place]))
