@@ -286,7 +286,7 @@ int scl_join_processes(const scl_process_options *options) {
   scl_error error;
   scl_instance *transport;
   /* MPICH's mpirun may end with status 0 where it gets SIGTERM, and then drops the output. */
-  if (is_first_launched())
+  if (options->processes == NULL && is_first_launched())
     scl_unfinished_set_last_words("scullery: ended by a signal, before the end of the script\n");
   scl_status status = find_transport(options, &transport, &error);
   if (status == SCL_STATUS_OK && transport == NULL) return EXIT_SUCCESS;

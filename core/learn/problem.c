@@ -422,6 +422,22 @@ static scl_status solve_open(solve_context *s, const scl_instance *solver, const
   return SCL_STATUS_OK;
 }
 
+/* A digest of the values of all options, also of those of components in them. */
+static uint64_t mix_settings(uint64_t hash, const scl_settings *s) {
+  for (size_t i = 0; i < s->count; i++) {
+    const scl_value *v = &s->values[i];
+    hash = scl_mix_bytes(hash, &v->form, sizeof v->form);
+    hash = scl_mix_bytes(hash, &v->number, sizeof v->number);
+    if (v->word != NULL) hash = scl_mix_bytes(hash, v->word, strlen(v->word));
+    if (v->list != NULL) hash = scl_mix_bytes(hash, v->list, v->length * sizeof *v->list);
+    for (size_t k = 0; s->parts[i] != NULL && k < v->length; k++) {
+      const char *name = scl_instance_name(s->parts[i][k]);
+      hash = mix_settings(scl_mix_bytes(hash, name, strlen(name)), &s->parts[i][k]->settings);
+    }
+  }
+  return hash;
+}
+
 scl_status scl_training_agree(const scl_training *training, const scl_instance *solver,
                               const double *values, size_t count, scl_error *error) {
   enum { TEXT = 4096 };
@@ -433,7 +449,8 @@ scl_status scl_training_agree(const scl_training *training, const scl_instance *
   if (text == NULL)
     status = scl_fail_memory(error, TEXT, "a solver's options");
   else
-    hash = scl_mix_bytes(hash, scl_settings_text(&solver->settings, text, TEXT), TEXT);
+    (void)scl_settings_text(&solver->settings, text, TEXT);
+  hash = mix_settings(hash, &solver->settings);
   status = scl_processes_meet(status, error, "solver.%s{ %.100s } (digest %08x)",
                               scl_instance_name(solver), text == NULL ? "" : text,
                               (uint32_t)(hash >> 32));

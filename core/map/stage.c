@@ -276,7 +276,8 @@ scl_status scl_fitted_stage_scale(scl_fitted_stage *stage, const scl_column_mome
     status = scl_stage_columns(stage->instance, columns, cols, scales, scales + cols, error);
   }
   for (size_t j = 0; status == SCL_STATUS_OK && j < cols; j++)
-    if (columns[j].high > columns[j].low && !isfinite(scales[j] + scales[cols + j]))
+    if (columns[j].high > columns[j].low &&
+        (!isfinite(scales[j] + scales[cols + j]) || scales[cols + j] == 0))
       status =
           scl_fail(error, SCL_STATUS_BAD_DATA,
                    "stage.%s finds no shift and factor for column %zu, which goes from %g to "

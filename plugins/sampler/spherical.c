@@ -5,6 +5,7 @@
  *   E cos(t v_1) = Gamma(d/2) (2/t)^(d/2-1) J_(d/2-1)(t)
  *                = integral_0^pi cos(t cos a) sin(a)^(d-2) da / integral_0^pi sin(a)^(d-2) da,
  * by Gauss-Legendre panels where the weight sin(a)^(d-2) lies. */
+#include "shared/log_gamma.h"
 #include "shared/radial_rows.h"
 
 typedef struct spherical {
@@ -90,7 +91,7 @@ static const double weight[4] = {0.36268378337836198297, 0.31370664587788728734,
 /* Gamma(d/2) (2/t)^v J_v(t), v = d/2 - 1, for large t. */
 static double cosine_far(size_t d, double t) {
   const double v = (double)d / 2 - 1;
-  return exp(lgamma((double)d / 2) + v * log(2 / t)) * sqrt(2 / (SCL_PI * t)) *
+  return exp(log_gamma((double)d / 2) + v * log(2 / t)) * sqrt(2 / (SCL_PI * t)) *
          cos(t - (2 * v + 1) * SCL_PI / 4);
 }
 
@@ -100,7 +101,7 @@ static double cosine_far(size_t d, double t) {
 static double cosine_on_sphere(size_t d, double t) {
   const double reach = fmin(SCL_PI / 2, 13 / sqrt((double)d)), power = (double)d - 2;
   if (d == 1 || isnan(t)) return cos(t);
-  if (t > 1e5) return cosine_far(d, t);
+  if (t > 1e5) return isinf(t) ? 0 : cosine_far(d, t);
   const size_t panels = 8 + (size_t)(t * reach / 2) + (size_t)(reach * sqrt((double)d));
   double sum = 0, mass = 0;
   for (size_t p = 0; p < panels; p++) /* a = pi/2 + b: even in b */

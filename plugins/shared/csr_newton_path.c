@@ -27,9 +27,10 @@ static scl_status path_settle(csr_newton *n, scl_error *error) {
       const double slope = n->gradient[count + j];
       worst = fmax(worst, fabs(slope));
       n->lengths[j] = bends[j] > 0 ? -slope / bends[j] : 0;
-      n->x[count + j] += n->lengths[j];
     }
     if (!(worst > 1e-13)) break;
+    for (size_t j = 0; j < c; j++)
+      n->x[count + j] += n->lengths[j];
     for (size_t i = 0; i < r->scores; i++)
       n->scores[i] += n->lengths[i % c];
     status = csr_newton_slopes(n, n->gradient + count, error);

@@ -114,36 +114,51 @@ static scl_status sum_slopes(fitting *fit, const double *h, double *sums, scl_er
                                  : status;
 }
 
-/* The constants b, by bisection of the sums of slopes: they rise in b. A loss that is least at
- * infinity, as that of one class alone, is cut off at REACH times the size of the targets. */
-static scl_status find_constants(fitting *fit, scl_error *error) {
-  enum { STEPS = 100, REACH = 50 };
+/* b between low and high, by bisection of the sums of slopes, which rise in b: the upper end of the
+ * values where they are 0, or the lower one. low, high and sums: c each. */
+static scl_status bisect_constants(fitting *fit, bool upper, double *low, double *high,
+                                   double *sums, double *b, scl_error *error) {
+  enum { STEPS = 100 };
   const size_t n = fit->problem->rows, c = fit->problem->targets;
-  double *low = fit->problem->host->scratch(3 * c * sizeof *low), *b = fit->model->constant;
-  scl_status status = SCL_STATUS_OK;
-  if (low == NULL)
-    return fit->problem->host->fail(error, SCL_STATUS_NO_MEMORY,
-                                    "not enough memory for %zu "
-                                    "targets",
-                                    c);
-  double *high = low + c, *sums = high + c;
-  for (size_t j = 0; j < c; j++) {
-    high[j] = 1;
-    for (size_t i = 0; i < n; i++)
-      high[j] = fmax(high[j], fabs(fit->y[i * c + j]));
-    high[j] *= REACH;
-    low[j] = -high[j];
-  }
-  for (int step = 0; step < STEPS && status == SCL_STATUS_OK; step++) {
+  for (int step = 0; step < STEPS; step++) {
     for (size_t j = 0; j < c; j++)
       b[j] = low[j] + (high[j] - low[j]) / 2;
     for (size_t i = 0; i < n * c; i++)
       fit->trial[i] = b[i % c];
-    status = sum_slopes(fit, NULL, sums, error);
+    const scl_status status = sum_slopes(fit, NULL, sums, error);
+    if (status != SCL_STATUS_OK) return status;
     for (size_t j = 0; j < c; j++)
-      *(sums[j] > 0 ? &high[j] : &low[j]) = b[j];
+      *(sums[j] > 0 || (!upper && sums[j] == 0) ? &high[j] : &low[j]) = b[j];
   }
-  return status;
+  return SCL_STATUS_OK;
+}
+
+/* The constants b, the middle of those that are best. A loss that is least at infinity, as that of
+ * one class alone, is cut off at REACH times the size of the targets. */
+static scl_status find_constants(fitting *fit, scl_error *error) {
+  enum { REACH = 50 };
+  const size_t n = fit->problem->rows, c = fit->problem->targets;
+  double *low = fit->problem->host->scratch(5 * c * sizeof *low), *b = fit->model->constant;
+  if (low == NULL)
+    return fit->problem->host->fail(error, SCL_STATUS_NO_MEMORY,
+                                    "not enough memory for %zu targets", c);
+  double *high = low + c, *sums = high + c, *reach = sums + c, *other = reach + c;
+  for (size_t j = 0; j < c; j++) {
+    reach[j] = 1;
+    for (size_t i = 0; i < n; i++)
+      reach[j] = fmax(reach[j], fabs(fit->y[i * c + j]));
+    reach[j] *= REACH;
+  }
+  for (int upper = 0; upper < 2; upper++) {
+    for (size_t j = 0; j < c; j++)
+      low[j] = -reach[j], high[j] = reach[j];
+    const scl_status status =
+        bisect_constants(fit, upper, low, high, sums, upper ? other : b, error);
+    if (status != SCL_STATUS_OK) return status;
+  }
+  for (size_t j = 0; j < c; j++)
+    b[j] += (other[j] - b[j]) / 2;
+  return SCL_STATUS_OK;
 }
 
 /* h of the rows of a part of a block. */

@@ -20,6 +20,8 @@ const scl_plugin scullery_plugin = {
     .summary = "each column less its mean, over its standard deviation",
     .definition = "z(x, c) = when(least(c) < largest(c), (x - mean(c))/deviation(c))\n"
                   "row(X) = by_columns(X, z)",
-    .doc = "x becomes (x - mean)/(standard deviation), both of the rows of the fit (n, not n - 1,\n"
-           "divides the squares). A constant column becomes 0. Each row counts once.",
+    .doc =
+        "x becomes (x - mean)/(standard deviation), both of the rows of the fit (n, not n - 1,\n"
+        "divides the squares). A constant column becomes 0. Columns whose squares float64 cannot\n"
+        "hold are refused. Each row counts once.",
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .arrays = "mean|factor", .column = standardize)};

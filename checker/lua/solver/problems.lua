@@ -281,10 +281,10 @@ function problems.unfinished(...)
   return most
 end
 
---- problems.apart(A, B): the largest difference of two matrices as a share of the largest number,
---- and a text of its place.
-function problems.apart(A, B)
-  local largest, apart, text = 0, -1, ""
+--- problems.apart(A, B[, least]): the largest difference of two matrices as a share of the largest
+--- number (at least `least`), and a text of its place.
+function problems.apart(A, B, least)
+  local largest, apart, text = least or 0, -1, ""
   for i = 1, A:rows() do
     for j = 1, A:cols() do
       local a, b = A:get(i, j), B:get(i, j)

@@ -33,7 +33,8 @@ local function same(A) return A end
 -- Each { text, f }: f(p): changes of the problem, and what of its predictions is then which
 -- function of the others; nil where it does not apply. count: number or order of rows change;
 -- models: asked of what makes models alone; apart: what is true with default options must be true
--- with all; scale: not asked where something bounds the solution.
+-- with all; scale: not asked where something bounds the solution; sign: asked where there is an
+-- objective, as others may choose between equal constants.
 local relations = {
   { "rows in another order", order = true, count = true, function(p)
     return rows(p, backwards(p.X:rows()))
@@ -55,7 +56,7 @@ local relations = {
   { "its last target alone", apart = true, function(p)
     if p.Y:cols() > 1 then return alone(p, p.Y:cols()) end
   end },
-  { "targets times -1", function(p)
+  { "targets times -1", sign = true, function(p)
     if p.positive or p.classes > 2 then return nil end
     return { Y = p.Y * -1 }, same, function(A) return A * -1 end
   end },
@@ -204,7 +205,7 @@ local function distance(component, facts, p, relation, fit)
   local other = told.status == "ok" and told.fits[1]
   if not other or other.status ~= fit.status then return nil end
   local a, b = (of or same)(fit.predictions), (back or same)(other.predictions)
-  local apart, place = problems.apart(a, b)
+  local apart, place = problems.apart(a, b, 1e-6 * p.Y:abs():max())
   local allowed = math.max(1e-6, 0.03 * problems.slack(fit, other))
   if apart > allowed and equally_good(component, facts, fit, p, other, changed) then
     apart = 0
@@ -236,7 +237,7 @@ end
 -- of more rows.
 local function is_asked(relation, form, facts, fit)
   if fit.status == "iterations exhausted" or relation.models and not facts.models
-    or relation.scale and facts.capacity then
+    or relation.scale and facts.capacity or relation.sign and not facts.objective then
     return false
   elseif relation.count and not (facts.objective and fit.status == "converged") then
     return facts.is_variant and not facts.seed and not form.ties

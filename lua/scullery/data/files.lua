@@ -1,4 +1,5 @@
 --- What the readers of files share: paths, options that several have, and data sets of numbers.
+local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local options = require "scullery.base.options"
 local schema = require "scullery.data.schema"
@@ -9,6 +10,11 @@ local files = {}
 files.dtype = { choices = { "float64", "float32" } }
 files.task = { choices = { "classification", "regression" } }
 files.unpacked = { type = "integer", low = 1 }
+
+-- Several processes read a file once process 0, which alone writes, is here too.
+local function meet()
+  if core.process_count() > 1 then core.process_meet("the reading of a file") end
+end
 
 --- files.check_paths(path): raises an error unless it is a path or a list of paths.
 function files.check_paths(path)
@@ -23,6 +29,7 @@ function files.check_paths(path)
     ok = ok and type(one) == "string"
   end
   if not ok then error("takes a path or a list of paths, and got " .. options.show(path), 0) end
+  meet()
 end
 
 --- files.check_path(path): raises an error unless it is a path.
@@ -30,6 +37,7 @@ function files.check_path(path)
   if type(path) ~= "string" or path == "" then
     error("takes a path, and got " .. options.show(path), 0)
   end
+  meet()
 end
 
 --- files.all_paths(...): paths, each of them a path, a list of paths or nil, as one list.

@@ -44,22 +44,18 @@ local function print_of(info)
   return info.origin == "compiled" and info.path:match "[^/]*$" or core.sha256(info.path)
 end
 
---- fingerprint.plugins_agree(used[, foreign]): raises an error where the plugin of a component in
---- use (a table with "KIND NAME" as keys) is another one on the machine of process 0. foreign: does
---- nothing where all are part of Scullery.
-function fingerprint.plugins_agree(used, foreign)
+--- fingerprint.plugins_agree(used): raises an error where the plugin of a component in use (a table
+--- with "KIND NAME" as keys) is another one on the machine of process 0.
+function fingerprint.plugins_agree(used)
   if core.process_count() == 1 then return end
-  local own, lines, others = {}, {}, {}
+  local own, lines = {}, {}
   for name in pairs(used) do
     local info = core.plugin_info(name:match "(%S+) (.+)")
     local print = print_of(info)
     own[name] = { print = print or "part of Scullery", path = info.path }
     lines[#lines + 1] = name .. "\t" .. own[name].print
-    if print then others[#others + 1] = name end
   end
-  if foreign and #others == 0 then return end
-  for name, print in core.process_share(("the comparison of plugins%s"):format(
-    foreign and ", among them " .. others[1] or ""), table.concat(lines, "\n"))
+  for name, print in core.process_share("the comparison of plugins", table.concat(lines, "\n"))
     :gmatch "([^\n]*)\t([^\n]*)" do
     if own[name] and own[name].print ~= print then
       error(("the plugin %s, %s, has other bytes than that of process 0 (%s)"):format(name,

@@ -13,6 +13,7 @@ local plan = require "scullery.model.plan"
 local progress = require "scullery.base.progress"
 local stages = require "scullery.compose.stages"
 local warn = require "scullery.base.warn"
+local weighting = require "scullery.model.weights"
 local width = require "scullery.model.width"
 local component = require "scullery.compose.component"
 local recipe = require "scullery.model.recipe"
@@ -108,7 +109,8 @@ function fitting.keep(self, ds, prepared, solver, fit, features, chosen)
   made.features = features or made.features
   made.report = report_of(fit, made, width_note(ds, prepared, made.features),
     density.tell(prepared.dense))
-  made.report.exact = made.map and ds.weights and core.map_exact(made.map, ds.weights) or nil
+  local counted = made.map and weighting.of(ds, self.class_weights)
+  made.report.exact = counted and core.map_exact(made.map, counted) or nil
   if made.report.score and recipe.learns_from_targets(self) then
     local said = "a row stage learnt from the targets, which the solver's estimate of the error \z
       does not take into account: p:cv does"
@@ -159,12 +161,15 @@ end
 fitting.check_data = check_data
 
 --- fitting.check_processes(ds, title): raises an error where there are more processes than rows,
---- and where a plugin in use is not the same in all.
+--- and where rows in memory or a plugin in use are not the same in all.
 function fitting.check_processes(ds, title)
   local rows, count = ds:size(), core.process_count()
   local hosts, transport = core.process_hosts()
   if transport then component.used["transport " .. transport] = true end
-  if rows >= count then return fingerprint.plugins_agree(component.used) end
+  if rows >= count then
+    fingerprint.agree{ X = ds.X, y = ds.y }
+    return fingerprint.plugins_agree(component.used)
+  end
   error(("%s: fewer rows (%d) than processes (%d, the first on %s), of which each takes some \z
     rows: start at most %d"):format(title, rows, count, hosts[1], rows), 0)
 end
@@ -173,6 +178,7 @@ end
 -- principal components as weights, so that scores = (phi - mean) V'.
 local function learn_rows(self, ds)
   local _ <close> = core.level "fit"
+  fingerprint.agree{ X = ds.X, y = ds.y }
   local with_targets = recipe.learns_from_targets(self) and (ds.y or not ds.X)
   local source = with_targets and dataset.source_of_targets(ds) or dataset.source_of_rows(ds)
   local row_weights = with_targets and recipe.row_weights(self, ds) or nil

@@ -500,7 +500,8 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- rule: "best" (default), or "one_se": the simplest cell (fewest features, then most
 --- regularisation) within one standard error of the best. A cell with fits that did not converge is
 --- chosen only if it is better than all that converged by more than the standard error of the
---- difference between folds, or, if n rows gave one score, by sqrt(2 / n) of that score. stages:
+--- difference between folds, or, if n rows gave one score, by sqrt(2 / n) of that score, or of what
+--- it lacks to 1 if larger is better. stages:
 --- "shared" (default) fits the row stages once to all rows; "fold" fits them without each fold.
 --- outer = k: repeats the whole search without each of k outer folds; .table.outer = { mean,
 --- stderr, folds, choices } is an unbiased estimate of the risk. progress: as in p:fit; it is also

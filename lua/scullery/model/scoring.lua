@@ -60,7 +60,7 @@ end
 --- error; nil for fewer than 40 rows.
 function scoring.run(f, metric, given)
   local value, deviation = measure(f, metric, given)
-  fingerprint.plugins_agree(used.names, true) -- of a model that was loaded no fit has compared them
+  fingerprint.plugins_agree(used.names) -- of a model that was loaded no fit has compared them
   return value, deviation
 end
 

@@ -131,23 +131,26 @@ end
 
 -- Whether `loose`, which has fits that did not converge, is better than `sure` by more than noise:
 -- the standard error of their differences between folds; of one score, the standard error of the
--- mean of so many squares of normal numbers.
+-- mean of so many squares of normal numbers. Of scores that are at most 1 what they lack counts.
 local function stands_out(self, loose, sure)
-  local noise, gaps = math.sqrt(2 / (self.rows or 1)) * math.abs(sure.mean), {}
+  local size, gaps = math.abs(sure.mean), {}
+  if self.larger then size = math.min(size, math.abs(1 - sure.mean)) end
+  local noise = math.sqrt(2 / (self.rows or 1)) * size
   for f, value in ipairs(loose.folds or {}) do gaps[f] = value - sure.folds[f] end
   if #gaps > 1 then noise = select(2, judging.mean(gaps)) end
   local gap = math.abs(loose.mean - sure.mean)
   return gap ~= gap or noise ~= noise or gap > noise
 end
 
---- search_table.best_of(cells, rows): the best of some rows of a table. A row with fits that did not
---- converge has to be better than the best row without any by more than noise; second: such a row
---- if it was passed over.
+--- search_table.best_of(cells, rows): the best of some rows of a table. A row with fits that did
+--- not converge has to be better than the best row without any by more than noise; second: such a
+--- row if it was passed over.
 function search_table.best_of(self, rows)
   local best, sure
   for _, row in ipairs(rows) do
     if not best or self:better(row.mean, best.mean) then best = row end
-    if row.unconverged == 0 and (not sure or self:better(row.mean, sure.mean)) then sure = row end
+    local first = not sure or sure.mean ~= sure.mean
+    if row.unconverged == 0 and (first or self:better(row.mean, sure.mean)) then sure = row end
   end
   if not sure or sure == best or stands_out(self, best, sure) then return best end
   return sure, self:better(best.mean, sure.mean) and best or nil
@@ -164,7 +167,7 @@ function Table:notes()
   local _, passed = search_table.best_of(self, self)
   if passed then
     list[1] = ("%s %.6g was not chosen: %d of its fits did not converge, and it is not better by \z
-      more than one standard error"):format(self.score, passed.mean, passed.unconverged)
+      more than noise"):format(self.score, passed.mean, passed.unconverged)
   end
   for _, one in ipairs(self.edge or {}) do
     list[#list + 1] = ("the best %s, %s, is the %s tried: a %s one may be better"):format(

@@ -75,7 +75,7 @@ end
 -- The number of parameters of a copy of which `given` is asked: the chosen one, or at most T, if T
 -- is given.
 local function number_of(p, given, chosen, T)
-  if given == "auto" then return chosen.T or T or given end
+  if given == "auto" then return chosen.T or T and math.max(T, trials.least_T(p)) or given end
   return T and given and math.min(given, math.max(T, trials.least_T(p))) or given
 end
 

@@ -7,6 +7,7 @@
 #include "shared/lbfgs.h"
 #include "shared/row_total.h"
 
+#include <float.h>
 #include <stdio.h>
 
 /* The gap of l->x relative to the objective, at the best constant, to which x is moved. */
@@ -26,7 +27,7 @@ static scl_status squared_gap(lbfgs *l, const risk *one, double *gap, scl_error 
   return status;
 }
 
-/* *side: the one on which all rows with a weight are, -1 or 1; 0 where both have some. */
+/* *side: the one on which all rows are, but for weights that vanish in the sum, -1 or 1; 0: both. */
 static scl_status only_side(const risk *all, size_t class, double *room, double *side,
                             scl_error *error) {
   const size_t n = all->problem->rows;
@@ -34,7 +35,9 @@ static scl_status only_side(const risk *all, size_t class, double *room, double 
   for (size_t i = 0; i < n; i++)
     room[i] = all->targets[i * all->columns + class] > 0 ? all->weights[i] : 0;
   const scl_status status = row_total(all->problem, room, n, 1, &positive, error);
-  *side = positive == 0 ? -1 : positive == all->total ? 1 : 0;
+  *side = positive <= DBL_EPSILON * all->total         ? -1
+          : positive >= (1 - DBL_EPSILON) * all->total ? 1
+                                                       : 0;
   return status;
 }
 

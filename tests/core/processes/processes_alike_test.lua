@@ -40,7 +40,10 @@ function TestUnlikeFitsEndWithASentence()
     fails({ "different ways", table.unpack(words) }, 2, code:format(option, option,
       solver or "ridge{ lambda = given.lambda }", verb or "fit", options or ""))
   end
-  for _, option in ipairs{ "rows", "y", "weights", "sigma", "seed", "stage" } do
+  for _, option in ipairs{ "rows", "y" } do
+    differ(option, { "process 1 (", "data of 9000 x 3 (" })
+  end
+  for _, option in ipairs{ "weights", "sigma", "seed", "stage" } do
     differ(option, { "process 1 (", "a fit to 9000 rows (digest ", "30 features (digest " })
   end
   for _, name in ipairs{ "ridge", "cg", "lasso" } do
@@ -51,6 +54,35 @@ function TestUnlikeFitsEndWithASentence()
     "folds = 2")
   differ("folds", { "a fit to 9000 rows (digest " }, "ridge{ lambda = sc.choose{ 1, 2 } }",
     "search", "folds = 2, seed = given.folds")
+end
+
+-- One number of one row; lists of options to their end; and fits without a solver.
+function TestEachNumberIsCompared()
+  local apart = fit .. "X:set(4321, 2, sc.processes.rank)\n"
+  for _, stages in ipairs{ "map(20), sc.solver.ridge()", "sc.standardize()",
+    "map(9), sc.pca{ k = 2 }" } do
+    fails({ "different ways", "data of " }, 2, apart .. "sc.pipeline{ " .. stages
+      .. " }:fit(X, X:column(1))")
+  end
+  fails({ "different ways", "solver.quantile" }, 2, fit .. [[
+    local tau = {}
+    for k = 1, 60 do tau[k] = k / 61 end
+    tau[60] = tau[60] + 1e-3 * sc.processes.rank
+    sc.pipeline{ sc.solver.quantile{ tau = tau } }:fit(X, X:column(1))]])
+end
+
+-- Process 0 alone writes a file, and all read it.
+function TestAFileOfTheScriptIsReadOnceItIsWritten()
+  support.in_folder(function(folder)
+    local path = folder .. "/rows.csv"
+    local _, out = succeeds(3, ([[
+      local file = io.open(%q, "w")
+      file:write "a,b,y\n"
+      for i = 1, 2000 do file:write(i, ",", i * i, ",", i %% 7, "\n") end
+      file:close()
+      print(#sc.data.csv(%q, { target = "y", quiet = true }))]]):format(path, path))
+    if out then lu.assertStrContains(out, "2000") end
+  end)
 end
 
 function TestUnlikePredictionsEndWithASentence()
