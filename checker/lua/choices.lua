@@ -25,6 +25,14 @@ local function truths(option)
   return list
 end
 
+--- choices.alternatives(option): its truth values or words; nil where it takes neither.
+function choices.alternatives(option)
+  if option.takes_boolean and not option.takes_word then return { true, false } end
+  if option.takes_word and not option.takes:find("sc.", 1, true) and #option.words > 0 then
+    return option.words
+  end
+end
+
 --- choices.words(info): tables of options: each word of an option, both truth values, and small
 --- whole numbers of what counts.
 function choices.words(info)
@@ -101,6 +109,19 @@ function choices.numeric(info)
   local list = {}
   for _, option in ipairs(info.options) do
     if values.is_numeric(option) then list[#list + 1] = option end
+  end
+  return list
+end
+
+--- choices.named(info): its options that take truth values or words and no numbers, but not that of
+--- the constant, which has tests of its own.
+function choices.named(info)
+  local list = {}
+  for _, option in ipairs(info.options) do
+    if choices.alternatives(option) and not values.is_numeric(option)
+      and option.role ~= "intercept" then
+      list[#list + 1] = option
+    end
   end
   return list
 end

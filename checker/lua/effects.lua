@@ -1,6 +1,7 @@
---- The test that numeric options do something, for kinds whose results are functions of them.
+--- The test that options do something, for kinds whose results are functions of them.
 local core = require "scullery_checker.core"
 local choices = require "scullery_checker.choices"
+local values = require "scullery_checker.values"
 
 local ROWS <const> = 60
 local DRAWS <const> = 3
@@ -18,11 +19,21 @@ local function use_planes(t, sampler, seed)
   end
 end
 
+-- What a stage makes of counts, many of which are 0.
+local function use_counts(t, stage, seed)
+  local counts = t:random(ROWS, 4, seed):map(function(x) return x > 0 and 3 * x // 1 or 0 end)
+  return t.subject.use_stage(stage, counts, seed)
+end
+
 -- What comes of a component with these options on a few rows: a list of matrices; nil where it is
 -- refused.
 local function outcome(t, given, seed)
   local ok, list = pcall(function()
     local made = t.subject:make(given)
+    if t.kind == "stage" then
+      local fine, rows = pcall(t.subject.use, made, seed, ROWS)
+      return { use_counts(t, made, seed), fine and rows or nil }
+    end
     return { t.subject.use(made, seed, ROWS),
       t.kind == "sampler" and use_planes(t, made, seed) or nil }
   end)
@@ -40,10 +51,12 @@ local function is_other(made, base)
   return false
 end
 
--- Numbers to try for the option: small and large ones, which may matter where those near its
--- default do not.
-local function numbers_for(t, option)
-  local list = {}
+-- Truth values and words, or numbers to try for the option: small and large ones, which may matter
+-- where those near its default do not.
+local function values_for(t, option)
+  local list = choices.alternatives(option)
+  if list and not values.is_numeric(option) then return list end
+  list = {}
   if not option.takes_number then
     table.move(choices.whole_numbers(option), 1, 5, 1, list)
     return table.move(wholes, 1, #wholes, #list + 1, list)
@@ -57,15 +70,15 @@ local function numbers_for(t, option)
   return list
 end
 
--- Whether another number for the option changes what comes of a variant; nil where none is taken.
+-- Whether another value of the option changes what comes of a variant; nil where none is taken.
 local function has_effect(t, option, variants, seed)
   local said
   for _, one in ipairs(variants) do
     local base = outcome(t, one.given, seed)
-    for _, number in ipairs(base and numbers_for(t, option) or {}) do
+    for _, value in ipairs(base and values_for(t, option) or {}) do
       local given = {}
-      for key, value in pairs(one.given) do given[key] = value end
-      given[option.name] = number
+      for key, other in pairs(one.given) do given[key] = other end
+      given[option.name] = value
       local made = outcome(t, given, seed)
       if made and is_other(made, base) then return true end
       if made then said = false end
@@ -81,18 +94,21 @@ local function is_idle(t, option)
   return true
 end
 
+-- Numbers of stages bound samples, rounds or categories, which a few rows do not reach.
 local function check_effects(t)
-  local list = choices.numeric(t.subject.info)
-  if #list == 0 then t:skip("no option takes numbers") end
+  local list = t.kind == "stage" and {} or choices.numeric(t.subject.info)
+  for _, option in ipairs(choices.named(t.subject.info)) do list[#list + 1] = option end
+  if #list == 0 then t:skip("no option takes numbers, words or truth values") end
   for _, option in ipairs(list) do
     if is_idle(t, option) then
-      t:warn("option '%s' changes nothing, whatever number it is given", option.name)
+      t:warn("option '%s' changes nothing, whatever %s it is given", option.name,
+        values.is_numeric(option) and "number" or "value")
     end
   end
 end
 
 -- A list of its own for each kind that has the test, so that each lists it.
 return function()
-  return { { name = "effects", about = "each numeric option changes what is computed",
+  return { { name = "effects", about = "each option changes what is computed",
     run = check_effects } }
 end

@@ -183,7 +183,9 @@ end
 local function refuse_name(only, target)
   local kinds = {}
   for _, kind in ipairs(core.plugin_kinds()) do
-    if chosen(check.tests(kind), only)[1] then kinds[#kinds + 1] = kind .. "s" end
+    if chosen(check.tests(kind), only)[1] then
+      kinds[#kinds + 1] = (kind .. "s"):gsub("ss$", "sses"):gsub("ys$", "ies")
+    end
   end
   if chosen({ check.loading }, only)[1] then kinds[#kinds + 1] = "files" end
   error(("plugin.check: only = \"%s\": %s; scullery plugin check --list names all tests"):format(

@@ -407,7 +407,8 @@ local function use_kernel(kernel, X)
 end
 
 -- The rows after a stage that was fitted to them, with targets.
-local function use_stage(stage, X, seed)
+--- subject.use_stage(stage, X, seed): the rows that it makes of X, with random targets.
+function subject.use_stage(stage, X, seed)
   local source = core.source(X, core.randn{ X:rows(), 1, seed = seed + 1 })
   local fitted = core.fit_stage(instance(stage), source, {}, nil)
   return core.transform(core.source(X), { fitted })
@@ -434,7 +435,7 @@ function subject.use(component, seed, rows)
   elseif component.kind == "kernel" then
     return use_kernel(component, X)
   elseif component.kind == "stage" then
-    return use_stage(component, X, seed)
+    return subject.use_stage(component, X, seed)
   end
   return use_solver(component, X, seed)
 end

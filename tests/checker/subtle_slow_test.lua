@@ -39,8 +39,13 @@ for _, kind in ipairs{ "samplers", "nonlinearities", "kernels", "solvers" } do
     local component, name, about = table.unpack(fault)
     count = count + 1
     TestSubtle["test_" .. name] = caught[name] and function()
-      local all = sc.plugin.check(file_of(name), { only = caught[name], seed = seed })
-      local result = all.results[1]
+      local all, result
+      -- two threads of a loaded machine may run one after the other: then nothing is at once
+      for _ = 1, caught[name] == "at-once" and 10 or 1 do
+        all = sc.plugin.check(file_of(name), { only = caught[name], seed = seed })
+        result = all.results[1]
+        if result.outcome ~= "pass" then break end
+      end
       lu.assertTrue(#all.results == 1 and result.outcome ~= "pass" and result.outcome ~= "skip",
         ("%s (%s): %s: %s: %s"):format(name, about, result.name, result.outcome, result.text))
       if os.getenv "SCULLERY_TABLE" then

@@ -1,4 +1,5 @@
 --- Tests of declared options: what `create` makes of everything that they take.
+local choices = require "scullery_checker.choices"
 local core = require "scullery_checker.core"
 local options = require "scullery.base.options"
 local values = require "scullery_checker.values"
@@ -83,20 +84,12 @@ end
 
 -- ------------ several
 
--- What is tried of an option among others: truth values, words; nil: none.
-local function choices(option)
-  if option.takes_boolean and not option.takes_word then return { true, false } end
-  if option.takes_word and not option.takes:find("sc.", 1, true) and #option.words > 0 then
-    return option.words
-  end
-end
-
 local function check_words(t)
   local list = { {} }
   for _, option in ipairs(t.subject.info.options) do
     local longer = {}
-    for _, given in ipairs(choices(option) and list or {}) do
-      for _, choice in ipairs(choices(option)) do
+    for _, given in ipairs(choices.alternatives(option) and list or {}) do
+      for _, choice in ipairs(choices.alternatives(option)) do
         local copy = {}
         for key, value in pairs(given) do copy[key] = value end
         copy[option.name] = choice

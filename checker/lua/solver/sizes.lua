@@ -1,6 +1,7 @@
 --- Tests of solvers at size, with options far from usual, and of what they say of how they ended.
 local core = require "scullery_checker.core"
 local choices = require "scullery_checker.choices"
+local option_values = require "scullery_checker.values"
 local process = require "scullery_checker.process"
 local problems = require "scullery_checker.solver.problems"
 
@@ -276,8 +277,9 @@ local function tale_of(component, problem)
   return table.concat(parts, " ")
 end
 
--- Numbers to try for an option of a solver.
-local function numbers_for(t, option)
+-- Words, truth values or numbers to try for an option of a solver.
+local function values_for(t, option)
+  if not option_values.is_numeric(option) then return choices.alternatives(option) end
   if not option.takes_number then
     return { option.low, option.low + 1, 2, 3, 10, 30, 1000 }
   end
@@ -291,13 +293,14 @@ local function numbers_for(t, option)
   return list
 end
 
--- Whether another number for it, beside these options, changes anything; nil where none is taken.
+-- Whether another value of it, beside these options, changes anything; nil where none is taken.
 local function changes(t, option, given, problem)
   local ok, made = pcall(t.subject.make, t.subject, given)
   local base, said = ok and pcall(problems.instance, made) and tale_of(made, problem) or nil, nil
-  for _, number in ipairs(base and numbers_for(t, option) or {}) do
-    ok, made = pcall(t.subject.make, t.subject,
-      problems.with(given, { [option.name] = number }))
+  for _, value in ipairs(base and values_for(t, option) or {}) do
+    local other = problems.with(given, {})
+    other[option.name] = value
+    ok, made = pcall(t.subject.make, t.subject, other)
     ok = ok and pcall(problems.instance, made)
     local tale = ok and tale_of(made, problem)
     if tale and tale ~= base then return true end
@@ -347,16 +350,18 @@ end
 
 local function check_effects(t)
   local any, ends = nil, core.clock() + 0.75 * (process.seconds or 60)
-  for _, option in ipairs(choices.numeric(t.subject.info)) do
+  local list = choices.numeric(t.subject.info)
+  for _, option in ipairs(choices.named(t.subject.info)) do list[#list + 1] = option end
+  for _, option in ipairs(list) do
     any = true
     -- what memory is for shows in time alone
     local for_memory = option.help:lower():find("memory") or option.help:lower():find("cache")
     if not for_memory and not has_effect(t, option, ends) then
-      t:warn("option '%s' changes nothing, whatever number it is given", option.name)
+      t:warn("option '%s' changes nothing, whatever it is given", option.name)
     end
   end
   t.label = nil
-  if not any then t:skip("no option takes numbers") end
+  if not any then t:skip("no option takes numbers, words or truth values") end
 end
 
 local function largest(A) return A and A:abs():max() or 0 end
@@ -517,7 +522,7 @@ return {
     run = check_sizes, seconds = 60 },
   { name = "long-path", about = "20 values in any order give what each gives alone",
     run = check_path },
-  { name = "effects", about = "each numeric option changes what is computed",
+  { name = "effects", about = "each option changes what is computed",
     run = check_effects, seconds = 60 },
   { name = "far-options", about = "more and less regularisation, by far, give other solutions",
     run = check_far_options },
