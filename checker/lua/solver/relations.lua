@@ -150,15 +150,15 @@ local tasks = { { "1 target", classes = 0 }, { "4 targets", classes = 0, targets
   { "2 classes", classes = 2 }, { "4 classes", classes = 4 },
   { "a target above 0", classes = 0, positive = true } }
 
--- Targets of unlike sizes, of which the first is 0; few rows in the first class.
-local function uneven(p)
+-- Targets of unlike sizes, of which the first, or the last, is 0; few rows in the first class.
+local function uneven(p, last)
   if p.Y:cols() < 2 or p.positive then return p end
   local Y = p.Y:copy()
   for i = 1, Y:rows() do
     if p.classes == 0 then
-      Y:set(i, 1, 0)
+      Y:set(i, last and 4 or 1, 0)
       Y:set(i, 2, Y:get(i, 2) * 30)
-      Y:set(i, 4, Y:get(i, 4) ^ 3 * 0.01)
+      Y:set(i, last and 1 or 4, Y:get(i, last and 1 or 4) ^ 3 * 0.01)
     elseif Y:get(i, 1) > 0 and i % 3 > 0 and i > 3 then
       Y:set(i, 1, -1)
       Y:set(i, 2, 1)
@@ -167,13 +167,13 @@ local function uneven(p)
   return problems.with(p, { Y = Y })
 end
 
-local function make(t, form, task, weighted, of)
+local function make(t, form, task, weighted, of, last)
   local label, n, d = table.unpack(form)
   local p = problems.make(t, { n = n, d = d, classes = task.classes, targets = task.targets,
     positive = task.positive, T = task.T })
   p.Z = p.Z:slice(1, 9)
   if form.change then p.X, p.Z = form.change(p.X), form.change(p.Z) end
-  if of > 1 then p = uneven(p) end
+  if of > 1 then p = uneven(p, last) end
   p.label = ("%s, %s%s"):format(label, task[1], weighted and ", weights" or "")
   if weighted then
     p.weights = p.X:column(1):map(function(x) return math.abs(x * 1000) // 1 % 4 end)
@@ -328,7 +328,7 @@ local function check_setting(t, one, turn, is_default, broken)
       end
       for k = 1, kept and 3 or 0 do
         local form = forms[(turn * 3 + of + k) % #forms + 1]
-        local p = make(t, form, task, (turn + k) % 2 == 0, 2)
+        local p = make(t, form, task, (turn + k) % 2 == 0, 2, (turn + k) % 4 < 2)
         if has_all_classes(p) and not (form.linear and facts.models) then
           compare(t, component, facts, form, p, kept)
         end
