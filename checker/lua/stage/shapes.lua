@@ -88,7 +88,58 @@ local function check_shapes(t)
   if not any then t:skip("it learns nothing from rows, or nothing that these leave") end
 end
 
+-- The variances of the columns of M, cols x 1, and their sum.
+local function variances(M)
+  local list, sum = core.zeros(M:cols(), 1), 0
+  for j = 1, M:cols() do
+    local mean, square = 0, 0
+    for i = 1, M:rows() do mean = mean + M:get(i, j) / M:rows() end
+    for i = 1, M:rows() do square = square + (M:get(i, j) - mean) ^ 2 / M:rows() end
+    list:set(j, 1, square)
+    sum = sum + square
+  end
+  return list, sum
+end
+
+-- By name, how far what the stage reports is from the variances of the columns that it makes, and
+-- from the sum of those of the rows' own, as shares of the largest; nil where rows are refused.
+local function off_of_reports(t, stage, X, y)
+  local ok, offs = pcall(function()
+    local fitted, reports = core.fit_stage(t:instance(stage), core.source(X, y), {}, nil)
+    local made, _, total = variances(rows.through(fitted, X)), variances(X)
+    local list = {}
+    for name, M in pairs(reports) do
+      local same = M:rows() == made:rows() and M:cols() == 1
+      list[name .. ", the variances of its columns"] = same
+        and (M - made):abs():max() / (made:abs():max() + 1e-300) or math.huge
+      list[name .. ", the variance of the rows"] = M:rows() == 1 and M:cols() == 1
+        and math.abs(M:get(1, 1) - total) / (total + 1e-300) or math.huge
+    end
+    return list
+  end)
+  return ok and offs or nil
+end
+
+-- What the numbers of a report are for usual rows they are for others.
+local function check_reports(t)
+  local list, X, y = shapes(t)
+  local any
+  for stage in t:variants() do
+    for what, usual in pairs(off_of_reports(t, stage, X, y) or {}) do
+      for _, shape in ipairs(usual < 1e-9 and list or {}) do
+        any = true
+        local off = (off_of_reports(t, stage, shape[2], shape[3]) or {})[what] or 0
+        t:expect(off < 1e-6, "%s: it reports %s, off by %.3g of their size, and by %.3g for 60 \z
+          rows of 4 columns", shape[1], what, off, usual)
+      end
+    end
+  end
+  if not any then t:skip("it reports no variances") end
+end
+
 return {
+  { name = "reports", about = "variances that it reports are those of the rows that it makes",
+    run = check_reports },
   { name = "shapes", about = "what leaves the result of usual rows leaves that of few, wide and \z
     equal ones", run = check_shapes },
 }
