@@ -2,7 +2,7 @@
 --- they are handed, and their models.
 local list = {}
 local parts = { "results", "invariance", "claims", "losses", "verbs", "models",
-  "sizes", "relations" }
+  "sizes", "relations", "lists" }
 for _, part in ipairs(parts) do
   for _, one in ipairs(require("scullery_checker.solver." .. part)) do list[#list + 1] = one end
 end

@@ -1,0 +1,48 @@
+--- The test of solvers that a number of a list gives what it gives alone, as quantiles of several
+--- levels do, in pipelines as users have them.
+local choices = require "scullery_checker.choices"
+local problems = require "scullery_checker.solver.problems"
+
+local SHARE <const> = 0.1 -- of the largest prediction: quantiles that cross change places
+
+-- What is predicted for the rows of a problem, a column for each number; nil where it is refused.
+local function predictions(t, option, value, p)
+  local ok, made = pcall(function()
+    local component = problems.settled(t, t.subject:make{ [option.name] = value }, 0.1)
+    return require("scullery").pipeline{ component }:fit(p.X, p.Y, { task = "regression" })
+      :predict(p.X)
+  end)
+  return ok and made or nil
+end
+
+-- Three numbers that the option takes, none in its place by size.
+local function numbers_of(t, option)
+  local list = {}
+  for k, u in ipairs{ 0.95, 0.05, 0.5 } do
+    list[k] = choices.number(t.kind, option, u)
+  end
+  return #list == 3 and list[1] ~= list[2] and list[2] ~= list[3] and list or nil
+end
+
+local function check_lists(t)
+  local p, any = problems.make(t, { n = 300, d = 2 }), nil
+  for _, option in ipairs(t.subject.info.options) do
+    local numbers = option.takes_list and option.takes_number and numbers_of(t, option)
+    local all = numbers and predictions(t, option, numbers, p)
+    if all and all:cols() == #numbers then
+      any = true
+      for k, number in ipairs(numbers) do
+        local one = predictions(t, option, number, p)
+        if one then
+          problems.same(t, problems.columns(all, { k }), one, SHARE, "%s = %g, number %d of {%g, \z
+            %g, %g}", option.name, number, k, table.unpack(numbers))
+        end
+      end
+    end
+  end
+  if not any then t:skip("no option takes a list of numbers, each with predictions of its own") end
+end
+
+return {
+  { name = "lists", about = "a number of a list gives what it gives alone", run = check_lists },
+}
