@@ -1,5 +1,6 @@
 --- The test of row stages that what leaves the result of ordinary rows leaves that of few rows, of
 --- many columns, of columns that are equal or constant, and of whole numbers.
+local choices = require "scullery_checker.choices"
 local core = require "scullery_checker.core"
 local rows = require "scullery_checker.stage.rows"
 
@@ -137,7 +138,47 @@ local function check_reports(t)
   if not any then t:skip("it reports no variances") end
 end
 
+-- The mean over rows and seeds of squared lengths of what it makes over those of the rows, and its
+-- standard error; nil where there is no seed, or it changes nothing, or rows are refused.
+local function growth(t, given)
+  local SEEDS <const> = 60
+  local ok, mean, error = pcall(function()
+    local X, y = t:random(6, 40, 7), t:random(6, 1, 8)
+    local sum, square, first, moved = 0, 0, nil, false
+    for seed = 1, SEEDS do
+      local with = {}
+      for key, value in pairs(given) do with[key] = value end
+      with.seed = seed
+      local made = rows.through(rows.fit(t, t.subject:make(with), X, y), X)
+      local ratio = (made:norm() / X:norm()) ^ 2
+      sum, square, first = sum + ratio / SEEDS, square + ratio ^ 2 / SEEDS, first or ratio
+      moved = moved or ratio ~= first
+    end
+    return moved and sum or nil, math.sqrt(math.max(square - sum ^ 2, 0) / SEEDS)
+  end)
+  return ok and mean or nil, error
+end
+
+-- Stages that draw numbers and keep squared lengths in the mean do so by each of their words.
+local function check_lengths(t)
+  local any
+  local mean = growth(t, {})
+  for _, option in ipairs(mean and math.abs(mean - 1) < 0.1 and choices.named(t.subject.info) or {})
+  do
+    for _, value in ipairs(choices.alternatives(option)) do
+      local other, error = growth(t, { [option.name] = value })
+      any = any or other ~= nil
+      t:expect(not other or math.abs(other - 1) < 0.02 + 6 * error, "%s = %s: squared lengths \z
+        become %.3g of what they are, on average over seeds, and %.3g by default", option.name,
+        tostring(value), other or 0, mean)
+    end
+  end
+  if not any then t:skip("it draws no numbers, or does not keep lengths, or takes no words") end
+end
+
 return {
+  { name = "lengths", about = "squared lengths that it keeps in the mean are kept by each word",
+    run = check_lengths },
   { name = "reports", about = "variances that it reports are those of the rows that it makes",
     run = check_reports },
   { name = "shapes", about = "what leaves the result of usual rows leaves that of few, wide and \z
