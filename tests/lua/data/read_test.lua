@@ -178,7 +178,7 @@ function TestNumbersAreThoseOfText()
     local function read(from, more) -- what it is, in one table
       local ok, ds = pcall(sc.data.csv, from, with(given, more))
       if not ok then return { (ds:gsub(from:gsub("%p", "%%%0"), "FILE")) } end
-      local X = stream and sc.pipeline{ sc.standardize() }:fit(ds):transform(ds) or ds.X
+      local X = stream and sc.pipeline{ sc.stage.scale() }:fit(ds):transform(ds) or ds.X
       return { X, ds.y, ds.names, ds.schema, ds.classes, ds.task, ds.weights, ds.groups, ds.time }
     end
     local as_text, as_it_is = read(path), read(name, { header = true, separator = "," })
