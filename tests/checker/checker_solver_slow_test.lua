@@ -86,6 +86,11 @@ for name in pairs(alike) do
   end
 end
 
+function TestSolvers.test_levels_of_a_list()
+  local all = sc.plugin.check("solver.quantile", { only = "lists", in_process = true, seed = 1 })
+  lu.assertEquals(all.results[1].outcome, "pass", all.results[1].text)
+end
+
 for _, entry in ipairs(core.plugin_list()) do
   if entry.kind == "solver" and not alike[entry.name] then
     TestSolvers["test_" .. entry.name] = function()
@@ -98,7 +103,7 @@ for _, entry in ipairs(core.plugin_list()) do
           found = found .. " " .. result.name
         end
       end
-      lu.assertEquals(sorted(found), sorted((skipped[entry.name] or "") .. " "
+      lu.assertEquals(sorted(found), sorted("lists " .. (skipped[entry.name] or "") .. " "
         .. (skipped_at_size[entry.name] or "")))
     end
   end
