@@ -26,7 +26,7 @@ local skipped = {
   exp = "bounds words random-options no-memory ctrl-c bound lipschitz scale-free two-valued \z
     threshold-dual harmonic categories planes code-words code-dual domain effects",
   fourier = "bounds random-options no-memory ctrl-c scale-free two-valued threshold-dual \z
-    categories planes code-words code-dual domain effects",
+    categories planes code-words code-dual domain",
   identity = "bounds words random-options no-memory ctrl-c bound scale-free two-valued \z
     threshold-dual harmonic categories planes code-words code-dual domain effects",
   logistic = "bounds words random-options no-memory ctrl-c scale-free two-valued smoothing \z
