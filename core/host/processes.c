@@ -235,6 +235,7 @@ static size_t own_rank;                               /* also after leaving */
 static char failure[sizeof((scl_error *)0)->message]; /* the first line of what was reported last */
 
 void scl_note_failure(const char *text) {
+  scl_unfinished_set_last_words(NULL); /* what failed is told, whatever signal follows */
   const size_t length = strcspn(text, "\n");
   (void)snprintf(failure, sizeof failure, "%.*s", (int)scl_min(length, sizeof failure - 1), text);
 }
@@ -242,6 +243,7 @@ void scl_note_failure(const char *text) {
 int scl_leave_processes(int status) {
   scl_error error = {0};
   const bool failed = status != EXIT_SUCCESS;
+  if (failed) scl_unfinished_set_last_words(NULL);
   (void)snprintf(error.message, sizeof error.message, "%s",
                  failure[0] != 0 ? failure : "the script ended with a failure");
   const scl_status left = scl_processes_leave(failed ? SCL_STATUS_IO : SCL_STATUS_OK, &error);
