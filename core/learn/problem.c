@@ -440,22 +440,13 @@ static uint64_t mix_settings(uint64_t hash, const scl_settings *s) {
 
 scl_status scl_training_agree(const scl_training *training, const scl_instance *solver,
                               const double *values, size_t count, scl_error *error) {
-  enum { TEXT = 4096 };
+  char text[101];
   if (!scl_flow_divides(&training->flow)) return SCL_STATUS_OK;
-  char *text = scl_allocate_zero(TEXT);
-  const size_t solves = values == NULL ? 0 : count;
-  uint64_t hash = scl_mix_bytes(0, values, solves * sizeof *values);
-  scl_status status = SCL_STATUS_OK;
-  if (text == NULL)
-    status = scl_fail_memory(error, TEXT, "a solver's options");
-  else
-    (void)scl_settings_text(&solver->settings, text, TEXT);
-  hash = mix_settings(hash, &solver->settings);
-  status = scl_processes_meet(status, error, "solver.%s{ %.100s } (digest %08x)",
-                              scl_instance_name(solver), text == NULL ? "" : text,
-                              (uint32_t)(hash >> 32));
-  scl_release(text);
-  return status;
+  const uint64_t hash = mix_settings(
+      scl_mix_bytes(0, values, (values == NULL ? 0 : count) * sizeof *values), &solver->settings);
+  return scl_processes_meet(
+      SCL_STATUS_OK, error, "solver.%s{ %s } (digest %08x)", scl_instance_name(solver),
+      scl_settings_text(&solver->settings, text, sizeof text), (uint32_t)(hash >> 32));
 }
 
 scl_status scl_training_solve(scl_training *training, const scl_instance *solver, long without,

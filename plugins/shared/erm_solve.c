@@ -144,7 +144,9 @@ static scl_status erm_begin(erm_machine *m, const risk *all, size_t target, scl_
   memset(m->x, 0, m->risk.size * sizeof *m->x);
   memset(m->scores, 0, n * sizeof *m->scores);
   scl_status status = find_spread(m, error);
-  if (status == SCL_STATUS_OK) status = erm_differentiate(m, false, error);
+  /* of the losses alone: a gradient would take a pass over the rows */
+  if (status == SCL_STATUS_OK) status = risk_slopes(&m->risk, 0, n, m->scores, error);
+  if (status == SCL_STATUS_OK) status = risk_sums(&m->risk, &m->value, m->slope_sum, error);
   const double rounding = DBL_EPSILON * fabs(m->value);
   if (steep(&m->loss->facts)) m->spread = fmin(m->spread, 1); /* scores may be logarithms */
   for (int k = 0; k < CONSTANT_ROUNDS && m->risk.intercept && status == SCL_STATUS_OK; k++) {

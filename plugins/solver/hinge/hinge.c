@@ -14,7 +14,6 @@
  * the best constant for a, and D of duals that keep the constraint. */
 #include "hinge.h"
 #include "shared/lambda_order.h"
-#include "shared/row_total.h"
 #include "shared/solver_options.h"
 #include "sparse.h"
 
@@ -79,17 +78,13 @@ typedef struct machine {
   uint16_t *order;                 /* ROUNDS x CHUNK_ROWS */
 } machine;
 
-/* With an intercept and rows of one side alone a = 0 and b = -1 or 1 leave no loss: the duals stay
- * 0. */
+/* Where rows of one side alone need no coefficients the duals stay 0. */
 static scl_status skip_one_sided(machine *m, scl_error *error) {
-  const size_t n = m->problem->rows, c = m->problem->targets;
-  for (size_t j = 0; m->risk.intercept && j < c; j++) {
-    double positive;
-    for (size_t i = 0; i < n; i++)
-      m->keys[i] = m->risk.targets[i * c + j] > 0 ? m->risk.weights[i] : 0;
-    const scl_status status = row_total(m->problem, m->keys, n, 1, &positive, error);
+  for (size_t j = 0; m->risk.intercept && j < m->problem->targets; j++) {
+    double side;
+    const scl_status status = hinge_only_side(&m->risk, j, m->keys, &side, error);
     if (status != SCL_STATUS_OK) return status;
-    m->done[j] = positive == 0 || positive == m->risk.total;
+    m->done[j] = side != 0;
   }
   return SCL_STATUS_OK;
 }

@@ -77,6 +77,11 @@ typedef struct hinge_squared {
   size_t most; /* iterations, for each lambda and class */
 } hinge_squared;
 
+/* *side: the one on which all rows of a class are, but for weights that vanish in the sum, -1 or 1; 0:
+ * both. With a constant a = 0 and b = side then leave no loss. room: as many numbers as rows. */
+scl_status hinge_only_side(const risk *all, size_t class, double *room, double *side,
+                           scl_error *error);
+
 scl_status hinge_squared_path(const hinge_squared *self, const double *lambdas, size_t count,
                               scl_solution *const *out, scl_error *error);
 

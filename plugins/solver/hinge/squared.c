@@ -27,9 +27,8 @@ static scl_status squared_gap(lbfgs *l, const risk *one, double *gap, scl_error 
   return status;
 }
 
-/* *side: the one on which all rows are, but for weights that vanish in the sum, -1 or 1; 0: both. */
-static scl_status only_side(const risk *all, size_t class, double *room, double *side,
-                            scl_error *error) {
+scl_status hinge_only_side(const risk *all, size_t class, double *room, double *side,
+                           scl_error *error) {
   const size_t n = all->problem->rows;
   double positive = 0;
   for (size_t i = 0; i < n; i++)
@@ -79,9 +78,9 @@ static scl_status squared_dense(const risk *all, double tolerance, size_t most, 
   for (size_t j = 0; j < c && status == SCL_STATUS_OK; j++) {
     double gap, side = 0;
     size_t iterations = 0;
-    if (one.intercept) status = only_side(all, j, one.targets, &side, error);
+    if (one.intercept) status = hinge_only_side(all, j, one.targets, &side, error);
     if (status != SCL_STATUS_OK) return status;
-    if (side != 0) { /* a = 0 and b = side leave no loss */
+    if (side != 0) {
       for (size_t k = 0; k < d; k++)
         out->coefficients[k * c + j] = 0;
       out->intercept[j] = side;
