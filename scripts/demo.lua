@@ -1,6 +1,7 @@
 -- The main job, on the data set that ships with the project: a random kitchen sink and an RKHS
 -- weighting learn to tell malignant from benign tumours.
 local sc = require "scullery"
+sc.arguments{} -- it takes none
 
 -- Breast Cancer Wisconsin (Diagnostic), UCI; W. Wolberg, N. Street, O. Mangasarian, 1995
 local ds = sc.data.load("wdbc")
