@@ -247,6 +247,13 @@ function TestSolvers:test_open_options_with_directions()
     lu.assertEquals(of("auto"):plan(ds).T % 100, 0)
     lu.assertStrContains(of(400):fit(ds):info().chosen, "lambda")
   end
+  -- trials on a sample have fewer features than a fit, but no fewer than directions
+  local filled = require("scullery.model.trials").filled
+  for _, T in ipairs{ "auto", 900 } do
+    local wide = sc.pipeline{ features{ T = T }, sc.pca{ k = 410 }, solvers[1][1] }
+    lu.assertEquals(filled(wide, {}, {}, 350).features.T, 410)
+    lu.assertEquals(filled(wide, {}, {}, 600).features.T, 600)
+  end
 end
 
 -- ------------ folds

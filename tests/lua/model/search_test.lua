@@ -243,6 +243,21 @@ function TestFitsThatDidNotConvergeMustStandOut()
   lu.assertEquals(kinds, 3) -- each case occurs
 end
 
+-- Of r2 the noise of one score is a share of what it lacks to 1: it chooses as the loss does.
+function TestOneScoreOfFitsThatDidNotConverge()
+  local points = sc.randn{ 250, 3, seed = 1 }
+  local targets = points:column(1):map(math.sin) + points:column(2):mul(points:column(3)) * 0.3
+    + sc.randn{ 250, 1, seed = 2 } * 0.02
+  for _, score in ipairs{ "r2", "loss" } do
+    local found = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = 100, seed = 3,
+      phi = sc.nonlinearity.fourier() }, sc.solver.lasso{ lambda = sc.choose{ 1e-5, 3e-3 },
+      max_iterations = 20 } }:search(sc.dataset{ X = points, y = targets, task = "regression" },
+      { holdout = 0.2, score = score })
+    lu.assertEquals({ found.table[1].unconverged, found.table[2].unconverged }, { 1, 0 })
+    lu.assertEquals(found.choice["solver.lambda"], 1e-5, score)
+  end
+end
+
 -- ------------ what is tried
 
 function TestRangesGiveGridsAndDraws()

@@ -106,6 +106,14 @@ function TestTinyWeightsOfTwoValues()
   lu.assertEquals(p:fit(ds):info().exact, "blocks")
   lu.assertEquals(p:fit(rows):info().exact, "rows")
   lu.assertEquals(pipeline(3, "int16", sc.nonlinearity.fourier()):fit(ds):info().exact, "rows")
+  local classes = sc.dataset{ X = rows.X, task = "classification", y = weights:map(function(w)
+    return w > 1e-12 and 1 or 0
+  end) }
+  for weight, exact in pairs{ [1e-9] = "blocks", [0.5] = "rows" } do
+    local of_classes = sc.pipeline{ p.features, p.solver,
+      class_weights = { [0] = weight, [1] = 1 } }
+    lu.assertEquals(of_classes:fit(classes):info().exact, exact)
+  end
 end
 
 os.exit(lu.LuaUnit.run(), true)

@@ -166,4 +166,14 @@ function TestMistakes()
   lu.assertErrorMsgContains("solver", boosting, { solver = sc.kernel.gaussian{} })
 end
 
+-- Of constants that are equally good the middle one: targets times -1 give predictions times -1.
+function TestTargetsOfTheOtherSign()
+  for _, loss in ipairs{ sc.loss.quantile{ tau = 0.5 }, sc.loss.huber(), sc.loss.square() } do
+    local solver = sc.solver.boosting{ loss = loss, rounds = 10, solver = sc.solver.knn{ k = 7 } }
+    local there = fitted(solver, rows(y * 30)):decision(X)
+    local back = fitted(solver, rows(y * -30)):decision(X)
+    lu.assertTrue((there + back):abs():max() < 1e-9 * there:abs():max(), tostring(loss))
+  end
+end
+
 os.exit(lu.LuaUnit.run(), true)

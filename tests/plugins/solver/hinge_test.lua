@@ -264,4 +264,20 @@ function TestAClassWithoutRows()
   end
 end
 
+-- Three rows of one class that weigh next to nothing: dense and sparse rows have one solution.
+function TestSquaredHingeOfAClassThatWeighsNothing()
+  local x, y = sc.randn{ 300, 3, seed = 1 }, {}
+  for i = 1, 300 do y[i] = i <= 3 and 1 or 0 end
+  for _, weight in ipairs{ 1e-9, 1e-12, 1e-15 } do
+    local w = sc.ones(300, 1)
+    for i = 1, 3 do w:set(i, 1, weight) end
+    for _, rows in ipairs{ x, sc.matrix.csr(x) } do
+      local m = sc.pipeline{ sc.solver.hinge{ lambda = 0.05, loss = "squared_hinge" } }:fit(
+        sc.dataset{ X = rows, y = y, weights = w, task = "classification" })
+      lu.assertEquals(m:info().status, "converged")
+      lu.assertTrue(m:decision(x:slice(4, 300)):max() < -0.99, weight)
+    end
+  end
+end
+
 os.exit(lu.LuaUnit.run(), true)
