@@ -92,7 +92,9 @@ scl_status scl_block_sums_add(scl_whole_sums *sums, const scl_block_rows *rows, 
 
 scl_status scl_block_sums_add_right(scl_whole_sums *sums, size_t group, const double *right,
                                     const double *own, scl_error *error) {
-  const size_t d = sums->features, k = sums->targets + 1;
+  const size_t d = sums->features, c = sums->targets, k = c + 1;
+  for (size_t j = 0; j < c; j++)
+    SCL_TRY(scl_sums_check_target(j, own[c + j], error));
   double *scaled = scl_allocate_array(d * k + 1, sizeof *scaled);
   if (scaled == NULL) return scl_fail_memory(error, d * k * sizeof *scaled, "targets of a block");
   for (size_t i = 0; i < d; i++)

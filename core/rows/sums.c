@@ -145,8 +145,31 @@ void scl_sums_copy_targets(const scl_sums *from, scl_sums *to) {
   memcpy(to->count, from->count, from->groups * sizeof(double));
 }
 
+scl_status scl_sums_check_target(size_t target, double square, scl_error *error) {
+  if (isfinite(square)) return SCL_STATUS_OK;
+  return scl_fail(error, SCL_STATUS_NUMERIC,
+                  "the sum of squares of target %zu is too large for double precision: divide the "
+                  "targets by a constant",
+                  target + 1);
+}
+
+scl_status scl_sums_check_targets(const scl_whole_sums *sums, const scl_whole_sums *more,
+                                  scl_error *error) {
+  for (size_t j = 0; j < sums->targets; j++) {
+    double square = 0;
+    for (size_t g = 0; g < sums->groups; g++)
+      square += scl_exact_value(sums->own[g], sums->targets + j);
+    for (size_t g = 0; more != NULL && g < more->groups; g++)
+      square += scl_exact_value(more->own[g], sums->targets + j);
+    SCL_TRY(scl_sums_check_target(j, square, error));
+  }
+  return SCL_STATUS_OK;
+}
+
 scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *error) {
-  if (sums->exact) return SCL_STATUS_OK;
+  if (sums->exact) return scl_sums_check_targets(sums->whole, NULL, error);
+  for (size_t i = 0; i < sums->groups * sums->targets; i++)
+    SCL_TRY(scl_sums_check_target(i % sums->targets, sums->square[i], error));
   for (size_t g = 0; g < sums->groups; g++)
     for (size_t j = 0; j < sums->features; j++)
       if (!isfinite(scl_symmetric_get(sums->moment[g], j, j)))

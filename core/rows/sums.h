@@ -53,6 +53,11 @@ void scl_sums_add_targets(scl_sums *sums, const scl_flow_block *block, size_t gr
 /* Copy the sums of targets, of their squares and of the weights, between sums of as many groups and
  * targets. */
 void scl_sums_copy_targets(const scl_sums *from, scl_sums *to);
+/* SCL_STATUS_NUMERIC, which names the target (from 0), if its sum of squares is not finite. */
+scl_status scl_sums_check_target(size_t target, double square, scl_error *error);
+/* The same for the rows of exact sums and, unless NULL, those of others of as many targets. */
+scl_status scl_sums_check_targets(const struct scl_whole_sums *sums,
+                                  const struct scl_whole_sums *more, scl_error *error);
 /* SCL_STATUS_NUMERIC if a sum of squares overflowed. */
 scl_status scl_sums_check(const scl_sums *sums, scl_dtype dtype, scl_error *error);
 void scl_sums_destroy(scl_sums *sums);

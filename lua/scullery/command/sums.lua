@@ -2,6 +2,7 @@
 local changing = require "scullery.model.changing"
 local core = require "scullery.core"
 local data = require "scullery.data"
+local dataset = require "scullery.data.dataset"
 local derive = require "scullery.data.derive"
 local drift = require "scullery.model.drift"
 local fail = require "scullery.base.fail"
@@ -15,6 +16,7 @@ local predict = require "scullery.model.predict"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local say = require "scullery.base.say"
+local schemas = require "scullery.data.schema"
 local window = require "scullery.model.window"
 
 local commands = {}
@@ -91,7 +93,7 @@ local function rows_of(path, f, given)
   local target = f.schema and f.schema.target
   local opened, format, file = predict.open(path, f, given.format, { target and target.name })
   return format == "npy" and npy_rows(opened, f, given.targets)
-    or predict.rows_with_targets(opened, f, format), file
+    or predict.rows_with_targets(opened, f, format, false, true), file
 end
 
 -- The message of an error without the name of a method.
@@ -134,17 +136,19 @@ local function learn_pipe(learner, f, given, tell)
       does not have: give a file")
   end
   local source = { rows = 0, cols = f.dim, sha256 = "" }
-  local level <close> = progress.level{ name = "update", unit = "rows" }
+  local level <close>, notes = progress.level{ name = "update", unit = "rows" }, {}
   for ds in pipe.parts{ file = io.stdin, size = given.every or EVERY, csv = format == "csv",
     header = format == "csv" and schema.header, read = function(path)
       return predict.rows_with_targets(path, f, format, true)
     end } do
     local row
     row, source = learner:learn_next(ds, source)
+    schemas.pool(notes, dataset.notes(ds))
     level:step(source.rows)
     tell(row)
   end
   if source.rows == 0 then fail("there are no rows") end
+  schemas.tell("-", schemas.notes(notes))
 end
 
 -- Learns rows in parts, from files and from a pipe. The model is saved at the end, after an error

@@ -49,8 +49,8 @@ dataset.labels_of = labels_of
 -- data set -> lines of describe() about how the file was read
 local said_of = setmetatable({}, { __mode = "k" })
 
--- data set that is a whole file -> column -> missing numbers that were filled in
-local filled_of = setmetatable({}, { __mode = "k" })
+-- data set that is a whole file -> notes of its reader (see schema.notes)
+local notes_of = setmetatable({}, { __mode = "k" })
 
 -- data set -> the call that made it, for scripts that repeat it
 local origin_of = setmetatable({}, { __mode = "k" })
@@ -156,10 +156,7 @@ function dataset.from_table(t, source, said, files)
   local self = setmetatable({ X = t.X, y = t.y, names = t.names, classes = t.classes, task = t.task,
     target = t.target, part_rows = t.parts, weights = t.weights, groups = t.groups, time = t.time,
     source = source, schema = t.schema, files = files }, Dataset)
-  said_of[self], filled_of[self] = said, t.notes and {}
-  for _, note in ipairs(t.notes or {}) do
-    if note.what == "filled" then filled_of[self][note.column] = note.count end
-  end
+  said_of[self], notes_of[self] = said, t.notes
   for k, label in ipairs(self.classes or {}) do
     if type(label) == "number" then self.classes[k] = math.tointeger(label) or label end
   end
@@ -171,6 +168,9 @@ function dataset.said_as(self, other)
   said_of[self] = said_of[other]
   return self
 end
+
+--- dataset.notes(ds): the notes of the reader that made it (see schema.notes), or an empty list.
+function dataset.notes(self) return notes_of[self] or {} end
 
 --- dataset.is(value)
 function dataset.is(value) return getmetatable(value) == Dataset end
@@ -451,7 +451,11 @@ end
 --- most are stored.
 function Dataset:describe()
   dataset.need_memory(self, "describe")
-  return describing.summary(self, said_of[self], filled_of[self])
+  local filled = notes_of[self] and {}
+  for _, note in ipairs(notes_of[self] or {}) do
+    if note.what == "filled" then filled[note.column] = note.count end
+  end
+  return describing.summary(self, said_of[self], filled)
 end
 
 --- ds:head(n): the first n rows (5) as the file has them: categories as texts, dates as dates, the

@@ -108,6 +108,21 @@ function schema.notes(notes)
   return lines
 end
 
+--- schema.pool(all, notes): adds the notes about one part of some rows to `all`, those of the parts
+--- before it, and returns that list.
+function schema.pool(all, notes)
+  for _, note in ipairs(notes) do
+    local key = note.what .. "\n" .. (note.column or "")
+    local one = all[key]
+    if one then one.count = one.count and one.count + note.count
+    else
+      all[key] = setmetatable({ count = note.count }, { __index = note })
+      all[#all + 1] = all[key]
+    end
+  end
+  return all
+end
+
 --- schema.report(result, given): a list of sentences about a reader's result: guessed options, then
 --- conversions. given: the options of the user. Second result: the list without the guesses.
 function schema.report(result, given)

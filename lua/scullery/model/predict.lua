@@ -365,9 +365,10 @@ end
 
 -- ------------ the score
 
---- predict.rows_with_targets(path, f, format[, whole]): the rows of a CSV or LIBSVM file with their
---- targets. whole: true for rows in memory; otherwise CSV streams.
-function predict.rows_with_targets(path, f, format, whole)
+--- predict.rows_with_targets(path, f, format[, whole[, said]]): the rows of a CSV or LIBSVM file
+--- with their targets. whole: true for rows in memory; otherwise CSV streams. said: true if what
+--- the reader leaves out or fills in is printed.
+function predict.rows_with_targets(path, f, format, whole, said)
   if format == "libsvm" then
     return data.libsvm(path, { features = f.dim, task = f.task,
       base = f.schema and f.schema.base })
@@ -376,12 +377,12 @@ function predict.rows_with_targets(path, f, format, whole)
   if f.encoder and format ~= "csv" then
     fail("--score: the labels are a column of a CSV file, and this one has lines")
   end
-  if like.targets then return data.csv(path, { like = like, quiet = true }) end
+  if like.targets then return data.csv(path, { like = like, quiet = not said }) end
   if not like.target then fail("the model's data have no column of targets by name") end
   if f.encoder then
-    return data.csv(path, { like = like, target = like.target.name, quiet = true })
+    return data.csv(path, { like = like, target = like.target.name, quiet = not said })
   end
-  return data.csv(path, { like = like, target = like.target.name, quiet = true,
+  return data.csv(path, { like = like, target = like.target.name, quiet = not said,
     task = whole and f.task or nil, -- a part may have too few labels to show it
     stream = not whole })
 end
@@ -445,7 +446,7 @@ local function check_level(p, option, level, calibration)
     local target = p.fitted.schema and p.fitted.schema.target
     local path, format, _ <close> = predict.open(calibration, p.fitted, nil,
       { target and target.name })
-    conformal.calibrate(p, predict.rows_with_targets(path, p.fitted, format, true),
+    conformal.calibrate(p, predict.rows_with_targets(path, p.fitted, format, true, true),
       "--calibration")
   elseif not p.fitted.interval then
     fail("%s: the model keeps nothing for it: fit it with p:fit(ds, { interval = \"folds\" }), or \z

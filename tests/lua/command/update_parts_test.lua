@@ -92,6 +92,22 @@ function TestDriftFromAPipeAndFromFiles()
   end)
 end
 
+-- What the reader left out and filled in is said once, of all parts.
+function TestNotesOfTheReader()
+  in_folder(function(run, folder)
+    local text = ("extra," .. rows(201, n)):gsub("\n(%d+%-%d+%-%d+ [%d:]+),", "\n7,%1,")
+    text = text:gsub("(\n7,[^,]+,)[^,]+,", "%1,", 30)
+    support.write(folder .. "/other.csv", text)
+    for _, line in ipairs{ "- --every 150", "other.csv --every 150", "other.csv" } do
+      local status, _, err = run("update y -o out " .. line, text)
+      lu.assertEquals(status, 0)
+      lu.assertStrContains(err, "columns left out because the schema does not have them: extra")
+      lu.assertStrMatches(err, ".*missing numbers filled in: [%w]+ %(30 rows, by .*")
+      lu.assertEquals(select(2, err:gsub("\n", "")), 1, err)
+    end
+  end)
+end
+
 function TestWindows()
   in_folder(function(run, folder)
     for window, held in pairs{ ["250"] = 250, ["36h"] = 37, ["time=2"] = 49, ["1w"] = 169 } do

@@ -316,6 +316,26 @@ function TestRefusedChangesLeaveTheModelAsItWas()
   fails({ "not fitted" }, pipeline().forget, pipeline(), ds)
 end
 
+-- What cannot be read again is not saved: the sum of squares of the targets has to be a number.
+function TestTotalsNearOverflow()
+  local words = { "the sum of squares of target 1 is too large" }
+  local first, rest = data:subset(1, 1000), data:subset(1001, n)
+  for _, dtype in ipairs{ "float64", "int16", "int8" } do
+    local p = pipeline{ dtype = dtype }
+    local function times(ds, c) return sc.dataset{ X = ds.X, y = ds.y * c } end
+    fails(words, p.fit, p, times(data, 1e160))
+    -- 0.9 of what a double holds: the rows before fit, and no others do
+    local largest = math.sqrt(0.9) * 0x1p512 / math.sqrt((first.y:t() * first.y):get(1, 1))
+    p:fit(times(first, largest), { sums = true })
+    local before = p:decision(X)
+    fails(words, p.update, p, times(rest, largest))
+    lu.assertTrue(p:decision(X) == before)
+    p:save("near.safetensors", { sums = true })
+    lu.assertTrue(sc.load "near.safetensors":decision(X) == before)
+    os.remove "near.safetensors"
+  end
+end
+
 function TestEqualRowsAndWeights()
   local ds = classes(2, 300)
   local twice, weights = {}, {}
