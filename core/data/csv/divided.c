@@ -1,70 +1,26 @@
-/* CSV files that several processes read together. A whole file without quotes is read by shares of its
- * bytes; otherwise each process finds the ends of all lines. Then it looks into its share of the chunks,
- * and what all have found in them is exchanged: sorts of fields, levels, rows, numbers. Sums of streams are added in the order of one process. A share that cannot be read
+/* CSV files that several processes read together, each the lines that begin in its share of the bytes
+ * (cuts.c), or, of gzip files and of those whose shares cannot be told apart, its share of the chunks. What
+ * all have found in them is exchanged: sorts of fields, levels, rows, numbers. A share that cannot be read
  * has no sentence: the files are then read by each process, as by one alone. */
 #include "data/csv/internal.h"
 #include "data/files/input.h"
 #include "data/shares.h"
 #include "processes/processes.h"
+#include "rows/joined.h"
+
+#include <math.h>
 
 /* ------------ sums of streams */
 
-static double sum_of_chunks(const csv_schema *schema, size_t j, size_t first, size_t end) {
-  double sum = 0;
-  for (size_t k = first; k < end; k++)
-    sum += schema->chunk_sums[k * schema->columns + j];
-  return sum;
-}
-
-/* A new element of sums_kept: whether a block ends with it, and zeros for the sums of columns. */
-static int64_t *keep_sums(csv_schema *schema, bool ends, scl_error *error) {
-  const size_t size = schema->columns + 1;
-  int64_t *list =
-      scl_grow(schema->sums_kept, schema->sums_count, &schema->sums_room, size * sizeof *list);
-  if (list == NULL) {
-    (void)scl_fail_memory(error, schema->sums_count * size * sizeof *list, "sums");
-    return NULL;
-  }
-  schema->sums_kept = list;
-  int64_t *sums = list + size * schema->sums_count++;
-  memset(sums, 0, size * sizeof *sums);
-  sums[0] = ends && scl_processes_rank() == 0;
-  return sums + 1;
-}
-
 scl_status csv_add_sums(csv_schema *schema, const csv_lines *l, scl_error *error) {
-  const size_t own = l->end - l->first, elements = l->split ? l->count : 1;
-  for (size_t j = 0; !l->divided && own > 0 && j < schema->columns; j++)
-    schema->column[j].sum += sum_of_chunks(schema, j, 0, own);
-  for (size_t k = 0; l->divided && l->count > 0 && k < elements; k++) {
-    const bool mine = l->split ? k >= l->first && k < l->end : own > 0;
-    const size_t from = l->split ? k - l->first : 0, to = l->split ? from + 1 : own;
-    int64_t *sums = keep_sums(schema, k + 1 == elements, error);
-    if (sums == NULL) return SCL_STATUS_NO_MEMORY;
-    for (size_t j = 0; mine && j < schema->columns; j++) {
-      const double sum = sum_of_chunks(schema, j, from, to);
-      memcpy(&sums[j], &sum, sizeof sum);
+  for (size_t k = 0; k < l->end - l->first; k++) {
+    double *sums = schema->chunk_sums + k * schema->columns;
+    for (size_t j = 0; j < schema->columns; j++) {
+      if (isfinite(sums[j])) continue;
+      schema->column[j].overflows++;
+      sums[j] = 0;
     }
-  }
-  return SCL_STATUS_OK;
-}
-
-/* The bits of each sum are one process's, and the others have zeros. */
-static scl_status join_sums(csv_schema *schema, scl_error *error) {
-  const size_t size = schema->columns + 1;
-  SCL_TRY(scl_processes_meet(SCL_STATUS_OK, error, "%zu sums of %zu columns", schema->sums_count,
-                             schema->columns));
-  SCL_TRY(scl_processes_sum(schema->sums_kept, schema->sums_count * size, error));
-  for (size_t j = 0; j < schema->columns; j++) {
-    double block = 0;
-    for (size_t k = 0; k < schema->sums_count; k++) {
-      double sum;
-      memcpy(&sum, &schema->sums_kept[k * size + j + 1], sizeof sum);
-      block += sum;
-      if (schema->sums_kept[k * size] == 0) continue;
-      schema->column[j].sum += block;
-      block = 0;
-    }
+    SCL_TRY(scl_exact_add(schema->exact, sums, error));
   }
   return SCL_STATUS_OK;
 }
@@ -112,15 +68,15 @@ static scl_status run_exchange(const exchange *e, scl_status mine, scl_error *er
   return status;
 }
 
-enum { COUNTS = 6 + SCL_DATE_ORDERS, SAMPLE = 6 /* words of a sample */ };
+enum { COUNTS = 7 + SCL_DATE_ORDERS, SAMPLE = 6 /* words of a sample */ };
 _Static_assert(sizeof((csv_column *)0)->sample <= SAMPLE * sizeof(int64_t), "room for a sample");
 
 static void list_counts(csv_column *column, size_t *counts[COUNTS]) {
-  size_t *const all[] = {&column->numbers, &column->texts,     &column->missing,
-                         &column->dates,   &column->formatted, &column->large};
+  size_t *const all[] = {&column->numbers,   &column->texts, &column->missing,  &column->dates,
+                         &column->formatted, &column->large, &column->overflows};
   memcpy(counts, all, sizeof all);
   for (size_t k = 0; k < SCL_DATE_ORDERS; k++)
-    counts[6 + k] = &column->orders[k];
+    counts[7 + k] = &column->orders[k];
 }
 
 static void put_column(const exchange *e, const csv_lines *l, csv_column *column, size_t j) {
@@ -128,11 +84,11 @@ static void put_column(const exchange *e, const csv_lines *l, csv_column *column
   int64_t *numbers = numbers_of(e, j), *words = numbers + COUNTS;
   const csv_chunk *first = l->whole && l->end > l->first ? &l->chunks[l->first] : NULL;
   const bool moves = first != NULL && column->text_file == first->file;
+  const size_t before = moves ? first->first_row : l->rows_before;
   list_counts(column, counts);
   for (size_t k = 0; k < COUNTS; k++)
     numbers[k] = (int64_t)*counts[k];
-  set_place(e, j, column->texts > 0,
-            csv_row_place(column->text_file, column->text_row + (moves ? first->first_row : 0)));
+  set_place(e, j, column->texts > 0, csv_row_place(column->text_file, column->text_row + before));
   words[0] = (int64_t)column->text_line;
   words[1] = column->text_from == NULL ? -1 : column->text_to - column->text_from;
   memcpy(words + 2, column->sample, sizeof column->sample);
@@ -149,8 +105,9 @@ static void take_column(const exchange *e, const csv_lines *l, csv_column *colum
   column->text_file = place >> 40;
   column->text_row = place - csv_row_place(column->text_file, 0);
   column->text_line = (size_t)words[0];
-  column->text_from = words[1] < 0 ? NULL : l->texts[column->text_file].bytes;
-  column->text_to = words[1] < 0 ? NULL : column->text_from + words[1];
+  const bool known = words[1] >= 0 && !l->apart; /* else no sentence has the line */
+  column->text_from = known ? l->texts[column->text_file].bytes : NULL;
+  column->text_to = known ? column->text_from + words[1] : NULL;
   memcpy(column->sample, words + 2, sizeof column->sample);
 }
 
@@ -241,29 +198,43 @@ static scl_status join_levels(csv_schema *schema, scl_error *error) {
 
 /* ------------ rows of chunks */
 
-/* Of whole files: until now only the chunks of this process have rows. Where processes have the texts of
- * their shares alone, the chunks of each count as one. */
+/* Of whole files: until now only the chunks of this process have rows. */
 static scl_status join_rows(csv_lines *l, scl_error *error) {
-  const size_t own = l->end - l->first, count = l->apart ? scl_processes_count() : l->count;
-  int64_t *rows = scl_allocate_zero((count + l->count + 1) * sizeof *rows);
+  int64_t *rows = scl_allocate_zero((l->pieces + 1) * sizeof *rows);
   scl_status status =
-      rows == NULL ? scl_fail_memory(error, l->count * sizeof *rows, "chunks") : SCL_STATUS_OK;
-  status = scl_processes_meet(status, error, "the rows of %zu chunks", count);
+      rows == NULL ? scl_fail_memory(error, l->pieces * sizeof *rows, "chunks") : SCL_STATUS_OK;
+  status = scl_processes_meet(status, error, "the rows of %zu chunks", l->pieces);
   for (size_t k = l->first; status == SCL_STATUS_OK && k < l->end; k++)
-    rows[l->apart ? l->first : k] += (int64_t)l->chunks[k].rows;
-  if (status == SCL_STATUS_OK) status = scl_processes_sum(rows, count, error);
-  if (status == SCL_STATUS_OK && l->apart) {
-    memmove(rows + l->end, rows + l->first + 1, (count - l->first - 1) * sizeof *rows);
-    for (size_t k = 0; k < own; k++)
-      rows[l->first + k] = (int64_t)l->chunks[l->first + k].rows;
-  }
+    rows[l->chunks[k].piece] += (int64_t)l->chunks[k].rows;
+  if (status == SCL_STATUS_OK) status = scl_processes_sum(rows, l->pieces, error);
   for (size_t k = 0; status == SCL_STATUS_OK && k < l->count; k++) {
-    const csv_chunk *last =
-        k == 0 || l->chunks[k - 1].file != l->chunks[k].file ? NULL : &l->chunks[k - 1];
-    l->chunks[k].rows = (size_t)rows[k];
-    l->chunks[k].first_row = last == NULL ? 0 : last->first_row + last->rows;
+    csv_chunk *chunk = &l->chunks[k];
+    const csv_chunk *last = k == 0 || chunk[-1].file != chunk->file ? NULL : &chunk[-1];
+    if (k < l->first || k >= l->end) chunk->rows = (size_t)rows[chunk->piece];
+    chunk->first_row = last == NULL ? 0 : last->first_row + last->rows;
   }
   scl_release(rows);
+  return status;
+}
+
+/* Of the shares of a stream: the rows and lines before this process's. */
+static scl_status join_shares(csv_lines *l, scl_error *error) {
+  const size_t p = scl_processes_count(), rank = scl_processes_rank();
+  int64_t *all = scl_allocate_zero(2 * p * sizeof *all);
+  scl_status status =
+      all == NULL ? scl_fail_memory(error, 2 * p * sizeof *all, "shares") : SCL_STATUS_OK;
+  status = scl_processes_meet(status, error, "the rows of %zu shares", p);
+  if (status == SCL_STATUS_OK && l->from < l->stop) {
+    all[2 * rank] = (int64_t)l->rows;
+    all[2 * rank + 1] = (int64_t)l->line - 1;
+  }
+  if (status == SCL_STATUS_OK) status = scl_processes_sum(all, 2 * p, error);
+  for (size_t r = 0; status == SCL_STATUS_OK && r < p; r++) {
+    l->rows_before += r < rank ? (size_t)all[2 * r] : 0;
+    l->lines_before += r < rank ? (size_t)all[2 * r + 1] : 0;
+    l->all_rows += (size_t)all[2 * r];
+  }
+  scl_release(all);
   return status;
 }
 
@@ -273,9 +244,13 @@ scl_status csv_join_pass(csv_schema *schema, csv_lines *l, bool collect, scl_sta
   SCL_TRY(scl_shares_end(mine, most, 1, again, error));
   if (*again) return SCL_STATUS_OK;
   if (!collect) {
-    if (l->whole) SCL_TRY(join_rows(l, error));
+    if (l->whole)
+      SCL_TRY(join_rows(l, error));
+    else if (l->apart)
+      SCL_TRY(join_shares(l, error));
     SCL_TRY(join_columns(schema, l, error));
-    if (schema->sums) SCL_TRY(join_sums(schema, error));
+    if (schema->sums)
+      SCL_TRY(scl_exact_join(&schema->exact, 1, SCL_STATUS_OK, "sums of columns", error));
   }
   return join_levels(schema, error);
 }

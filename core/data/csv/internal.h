@@ -2,10 +2,11 @@
  * header.c: the first lines; names.c: columns by name; schema.c: header, names; like.c: columns by
  * a schema; types.c: what each column becomes; scan.c: the first pass, types and levels; parse.c:
  * the second, numbers; sparse.c: rows of which most numbers are 0; fill.c: missing numbers; lines.c: lines of files; ids.c: a column of ids;
- * source.c: rows, by all of these; divided.c: what several processes exchange. */
+ * source.c: rows, by all of these; divided.c: what several processes exchange; cuts.c: their shares. */
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
 
+#include "algebra/exact.h"
 #include "data/csv/csv.h"
 #include "data/packed.h"
 #include <string.h>
@@ -155,7 +156,13 @@ typedef struct csv_chunk {
   size_t first_line; /* from 1; 0: count them from `beginning` when they are asked for */
   const char *beginning;
   size_t rows;
+  size_t piece; /* of whole files: which of all that processes give the rows of */
 } csv_chunk;
+
+/* A byte of a list of files. */
+typedef struct csv_cut {
+  size_t file, at;
+} csv_cut;
 
 /* Rows of all files in their order. */
 static inline size_t csv_row_place(size_t file, size_t row) { return file << 40 | row; }
@@ -174,7 +181,7 @@ typedef struct csv_column {
   size_t dates, formatted;        /* of the texts: dates, and numbers such as "$5" and "1,000.50" */
   size_t large;                   /* of the numbers: whole ones beyond 2^53 */
   double fill;                    /* what a missing number becomes; NaN: not known */
-  double sum;                     /* of its numbers, for streams */
+  size_t overflows;               /* chunks whose sum is infinite */
   size_t text_file, text_row, text_line; /* where the first text stood, */
   const char *text_from, *text_to; /* after the lines of this text, which are counted when asked for
                                       (NULL: none) */
@@ -207,9 +214,8 @@ typedef struct csv_schema {
   csv_names names;    /* of the columns */
   csv_unknown *unknown; /* one a column, where options->like is given */
   double *chunk_sums;   /* of streams: of the chunks of the last scan, one a column in each */
-  int64_t *sums_kept;   /* of a share of a stream (divided.c), for each block or chunk */
-  size_t sums_count, sums_room;
-  long target;                 /* its place, -1: none */
+  scl_exact *exact;     /* of streams: the sum of these, for each column */
+  long target;          /* its place, -1: none */
   long role[SCL_COLUMN_ROLES]; /* places, -1: none */
 } csv_schema;
 
@@ -297,7 +303,13 @@ scl_status csv_make_sparse(const csv_schema *schema, const scl_matrix *parsed, s
 bool csv_column_has_gaps(const csv_column *column);
 /* ------------ lines of files (lines.c) */
 
-enum { CSV_MOST_CHUNKS = 16, CSV_LONGEST_LINE = 1 << 30 };
+/* Chunks of a stream have the lines that begin between two multiples of CSV_CHUNK_BYTES, and its blocks
+ * those between multiples of CSV_BLOCK_BYTES, whoever reads them. */
+enum {
+  CSV_CHUNK_BYTES = SCL_BUFFER(1 << 18),
+  CSV_BLOCK_BYTES = 8 * CSV_CHUNK_BYTES,
+  CSV_LONGEST_LINE = 1 << 30
+};
 
 typedef struct scl_input scl_input;
 typedef struct scl_mark scl_mark;
@@ -318,17 +330,20 @@ typedef struct csv_lines {
   size_t begin;             /* place in the text of the buffer's first byte */
   size_t rows, line;        /* rows before the buffer, line it begins with */
   bool ended;               /* no bytes follow those of the buffer */
-  bool begun;               /* the first chunks were given */
+  bool begun, done;         /* the first chunks were given, the last ones */
   bool packed;              /* the buffer may hold packed numbers */
   csv_chunk *chunks;        /* the last ones: `count` */
   size_t count, chunk_room;
-  /* Several processes divide the chunks: all have them, and each looks into first .. end-1. Of a
-   * buffer one process has all of them, or, near the end of the file, each has some. */
-  bool divided, split;
+  /* Several processes divide the chunks, and each looks into first .. end-1. If they are apart, each
+   * has the text of its share alone, from cuts[rank] to cuts[rank + 1]: of whole files there is one chunk
+   * without a text for each piece of a file that is another's. Otherwise all have all chunks, and those
+   * of a buffer are one process's. */
+  bool divided, apart;
   size_t blocks, first, end; /* blocks: buffers so far */
-  /* Of a whole file each process has the text of its share alone, and one chunk without a text for each
-   * of the others, whose rows follow. */
-  bool apart;
+  csv_cut *cuts;
+  size_t *sizes, pieces; /* bytes of the files (0: gzip); pieces of them, of all processes */
+  size_t from, stop;     /* of a stream: bytes of the share */
+  size_t rows_before, lines_before, all_rows;
 } csv_lines;
 
 /* Read as many lines as the schema looks at, and open the schema by them. `paths` is borrowed;
@@ -338,7 +353,7 @@ scl_status csv_lines_open(csv_lines *l, const char *const *paths, size_t files, 
 /* The next chunks of whole lines; the first ones begin after the header. None, and `ended`: the
  * end. */
 scl_status csv_lines_next(csv_lines *l, const csv_schema *schema, scl_error *error);
-static inline bool csv_lines_end(const csv_lines *l) { return l->begun && l->ended; }
+static inline bool csv_lines_end(const csv_lines *l) { return l->begun && l->done; }
 /* The next chunks are the first ones again; until then, a file that is read by a buffer is
  * closed. */
 void csv_lines_rewind(csv_lines *l);
@@ -364,9 +379,15 @@ scl_status csv_find_medians(csv_schema *schema, const csv_lines *l, const scl_ma
 scl_status csv_fill(const csv_schema *schema, const csv_lines *l, size_t *file_rows, scl_matrix *x,
                     scl_error *error);
 
-/* ------------ several processes (divided.c) */
+/* All lines, once those of a share have been read. */
+void csv_lines_all(csv_lines *l);
 
-/* After csv_scan of this process's chunks of a stream: their sums, which are added block by block. */
+/* ------------ several processes (divided.c, cuts.c) */
+
+/* Find the lines that begin in the share of each process, once l->separator is known; texts of files
+ * that are cut are read, to text->length. *apart = false: something wants all of the bytes. */
+scl_status csv_cut_shares(csv_lines *l, bool *apart, scl_error *error);
+/* After csv_scan of chunks of a stream: their sums are added. */
 scl_status csv_add_sums(csv_schema *schema, const csv_lines *l, scl_error *error);
 /* After csv_scan or csv_collect of the chunks of this process, with its status: what all have found.
  * *again: each process is to read all, as some share could not be read. */

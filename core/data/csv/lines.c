@@ -6,10 +6,9 @@
 #include "processes/processes.h"
 
 enum {
-  BUFFER_BYTES = SCL_BUFFER(1 << 21),
-  CHUNK_BYTES = SCL_BUFFER(1 << 18),
-  FIRST_LINES = 64,
-  FIRST_BYTES = SCL_BUFFER(1 << 18) /* that hold them, where each process reads its share */
+  BUFFER_BYTES = CSV_BLOCK_BYTES + CSV_CHUNK_BYTES, /* a block, and the end of its last line */
+  MOST_CHUNKS = CSV_BLOCK_BYTES / CSV_CHUNK_BYTES,
+  FIRST_LINES = 64
 };
 
 /* ------------ a buffer at a time */
@@ -18,7 +17,7 @@ static scl_status open_file(csv_lines *l, scl_error *error) {
   l->room = BUFFER_BYTES;
   l->used = l->taken = l->begin = l->rows = 0;
   l->line = 1;
-  l->ended = false;
+  l->ended = l->done = false;
   l->buffer = scl_allocate(BUFFER_BYTES + 1);
   if (l->buffer == NULL) return scl_fail_memory(error, BUFFER_BYTES, "a file");
   SCL_TRY(scl_input_open(l->paths[0], &l->input, error));
@@ -77,31 +76,38 @@ static scl_status enlarge_buffer(csv_lines *l, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Cuts the whole lines from `at` on into chunks, and counts the rows of each. */
-static void cut(csv_lines *l, const char *at) {
+static size_t place_of(const csv_lines *l, const char *at) {
+  return l->begin + (size_t)(at - l->buffer);
+}
+
+/* Cuts the lines of a block from `at` on into chunks, and counts the rows of each. False, and nothing
+ * is done: the last one does not end in the buffer. */
+static bool cut(csv_lines *l, const char *at) {
   const char *end = l->buffer + l->used, *blank;
-  /* All chunks but the last have `least` bytes or more, and the last has one. So k of them mean
-   * (k - 1) least < used <= (CSV_MOST_CHUNKS - 1) least, as the quotient is rounded up: k is below
-   * CSV_MOST_CHUNKS, whatever the sizes of the buffer and of the lines. */
-  const size_t share = (l->used + CSV_MOST_CHUNKS - 2) / (CSV_MOST_CHUNKS - 1);
-  const ptrdiff_t least = (ptrdiff_t)scl_max(CHUNK_BYTES, share);
+  const size_t block_end = (place_of(l, at) / CSV_BLOCK_BYTES + 1) * CSV_BLOCK_BYTES,
+               stop = scl_min(block_end, l->stop);
+  size_t rows = l->rows, line = l->line + csv_count_lines(l->buffer, at);
   l->count = 0;
-  l->line += csv_count_lines(l->buffer, at);
-  while (at < end) {
-    csv_chunk chunk = {.text = at, .first_row = l->rows, .first_line = l->line};
-    while (at < end && at - chunk.text < least) {
-      const char *stop = csv_line_end(at, end, l->separator);
-      if (stop == end && !l->ended) break; /* perhaps cut off: it comes again with what follows */
+  while (at < end && place_of(l, at) < stop) {
+    const size_t next = (place_of(l, at) / CSV_CHUNK_BYTES + 1) * CSV_CHUNK_BYTES,
+                 chunk_end = scl_min(next, stop);
+    csv_chunk chunk = {.text = at, .first_row = rows, .first_line = line};
+    while (at < end && place_of(l, at) < chunk_end) {
+      const char *line_end = csv_line_end(at, end, l->separator);
+      if (line_end == end && !l->ended) return false; /* perhaps cut off */
       chunk.rows += !csv_blank_line(at, end, l->separator, &blank);
-      at = stop;
+      at = line_end;
     }
-    if (at == chunk.text) break;
     chunk.end = at;
-    l->rows += chunk.rows;
-    l->line += csv_count_lines(chunk.text, at);
+    rows += chunk.rows;
+    line += csv_count_lines(chunk.text, at);
     l->chunks[l->count++] = chunk;
   }
+  l->rows = rows;
+  l->line = line;
   l->taken = (size_t)(at - l->buffer);
+  l->done = (l->ended && at == end) || place_of(l, at) >= l->stop;
+  return true;
 }
 
 /* Whether the buffer has the `wanted` first lines, or all that there are. The first line must be
@@ -143,27 +149,21 @@ static scl_status open_by_buffer(csv_lines *l, csv_schema *schema, scl_error *er
   return csv_schema_open(schema, l->buffer, l->buffer + l->used, &body, error);
 }
 
-/* The first chunks, past the header. */
-static scl_status first_lines(csv_lines *l, const csv_schema *schema, scl_error *error) {
-  const char *body;
-  SCL_TRY(csv_schema_skip_header(schema, 0, l->buffer, l->buffer + l->used, &body, error));
-  for (cut(l, body); l->count == 0 && !l->ended; cut(l, body)) {
-    l->taken = 0; /* the header or the first row is longer than the buffer */
-    l->line = 1;
+/* Cuts the next block. A line that is longer than the buffer enlarges it. */
+static scl_status cut_block(csv_lines *l, const csv_schema *schema, bool first, scl_error *error) {
+  for (;;) {
+    const char *body = l->buffer;
+    if (first) SCL_TRY(csv_schema_skip_header(schema, 0, body, body + l->used, &body, error));
+    if (cut(l, body)) return SCL_STATUS_OK;
+    l->taken = 0;
     SCL_TRY(enlarge_buffer(l, error));
     SCL_TRY(fill_buffer(l, error));
-    SCL_TRY(csv_schema_skip_header(schema, 0, l->buffer, l->buffer + l->used, &body, error));
   }
-  return SCL_STATUS_OK;
 }
 
-static scl_status next_lines(csv_lines *l, scl_error *error) {
+static scl_status next_lines(csv_lines *l, const csv_schema *schema, scl_error *error) {
   SCL_TRY(fill_buffer(l, error));
-  for (cut(l, l->buffer); l->count == 0 && !l->ended; cut(l, l->buffer)) {
-    SCL_TRY(enlarge_buffer(l, error));
-    SCL_TRY(fill_buffer(l, error));
-  }
-  return SCL_STATUS_OK;
+  return cut_block(l, schema, false, error);
 }
 
 /* ------------ all at once */
@@ -176,7 +176,7 @@ static scl_status add_chunk(csv_lines *l, csv_chunk chunk, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Cuts a whole text into chunks of about CHUNK_BYTES. Their rows are not counted here: csv_scan
+/* Cuts a whole text into chunks of about CSV_CHUNK_BYTES. Their rows are not counted here: csv_scan
  * does it on many threads. */
 static scl_status cut_text(csv_lines *l, const char *at, const char *end, size_t file,
                            scl_error *error) {
@@ -184,17 +184,23 @@ static scl_status cut_text(csv_lines *l, const char *at, const char *end, size_t
   while (at < end) {
     const char *stop = at;
     if (!text->quotes) /* any line break ends a line */
-      stop = end - at > CHUNK_BYTES ? csv_line_end(at + CHUNK_BYTES, end, l->separator) : end;
-    while (stop < end && stop - at < CHUNK_BYTES)
+      stop =
+          end - at > CSV_CHUNK_BYTES ? csv_line_end(at + CSV_CHUNK_BYTES, end, l->separator) : end;
+    while (stop < end && stop - at < CSV_CHUNK_BYTES)
       stop = csv_line_end(stop, end, l->separator);
-    const csv_chunk chunk = {.text = at, .end = stop, .file = file, .beginning = text->bytes};
+    const csv_chunk chunk = {.text = at,
+                             .end = stop,
+                             .file = file,
+                             .beginning = text->bytes,
+                             .piece = l->apart ? l->pieces : l->count};
     SCL_TRY(add_chunk(l, chunk, error));
     at = stop;
   }
   return SCL_STATUS_OK;
 }
 
-/* The text of a file; *body: where its rows begin. The first file opens the schema. */
+/* The text of a file; *body: where its rows begin. The first file opens the schema, unless that is
+ * open. */
 static scl_status load_text(csv_lines *l, size_t file, csv_schema *schema, const char **body,
                             scl_error *error) {
   scl_text *text = &l->texts[file];
@@ -203,7 +209,7 @@ static scl_status load_text(csv_lines *l, size_t file, csv_schema *schema, const
                          l->files == 1 ? "; stream = true reads it in blocks" : "", text, error));
   char *first = text->bytes;
   const char *end = first + text->length;
-  if (file == 0) {
+  if (file == 0 && !l->apart) {
     schema->packed = text->packed;
     SCL_TRY(csv_settle_lines(schema, first, end, text->returns, error));
     l->separator = schema->separator;
@@ -214,73 +220,127 @@ static scl_status load_text(csv_lines *l, size_t file, csv_schema *schema, const
   return csv_schema_skip_header(schema, file, first, end, body, error);
 }
 
-/* Reads the first lines of a plain file of `size` bytes, which every process looks at, and the lines
- * that begin in its share: *from .. *to. *other: they need a look at the whole text. */
-static scl_status read_share(scl_input *input, size_t size, scl_text *text, size_t *from,
-                             size_t *to, bool *other, scl_error *error) {
-  size_t stop;
-  const char *line;
-  scl_processes_part(scl_processes_rank(), size, from, &stop);
-  SCL_TRY(scl_input_text_part(input, 0, FIRST_BYTES, text, other, error));
-  line = csv_first_line(text->bytes, text->bytes + FIRST_BYTES);
-  *other = *other || csv_count_lines(line, text->bytes + FIRST_BYTES) < FIRST_LINES;
-  *other = *other || text->quotes;
-  if (*other) return SCL_STATUS_OK;
-  const size_t begin = *from > 0 ? *from - 1 : 0;
-  SCL_TRY(scl_input_text_part(input, begin, stop, text, other, error));
-  for (*to = stop; *to < size && text->bytes[*to - 1] != '\n';) {
-    const size_t more = scl_min(size - *to, (size_t)CHUNK_BYTES);
-    SCL_TRY(scl_input_text_part(input, *to, *to + more, text, other, error));
-    line = memchr(text->bytes + *to, '\n', more);
-    *to = line == NULL ? *to + more : (size_t)(line + 1 - text->bytes);
+/* ------------ the share of a process, of whole files */
+
+/* Whether the first lines end within the text for any separator that the reader may choose. */
+static bool first_lines_end(const csv_schema *schema, const char *text, const char *end) {
+  const scl_csv_options *o = schema->options;
+  const char usual = o->like == NULL ? 0 : o->like->separator;
+  const char candidates[] = {o->separator != 0 ? o->separator : ',', ';', '\t', usual};
+  for (size_t k = 0; k < (o->separator != 0 ? 1 : sizeof candidates); k++) {
+    const char *at = csv_first_line(text, end);
+    for (size_t lines = 0; candidates[k] != 0 && lines < FIRST_LINES; lines++)
+      if ((at = csv_line_end(at, end, candidates[k])) >= end) return false;
   }
-  line = *from == 0 ? NULL : memchr(text->bytes + begin, '\n', *to - begin);
-  *from = *from == 0 ? 0 : line == NULL ? *to : (size_t)(line + 1 - text->bytes);
-  text->bytes[size] = 0;
-  *other = *other || text->quotes || text->returns;
-  return SCL_STATUS_OK;
+  return true;
 }
 
-/* The chunks of a share, and one for each other process. */
-static scl_status cut_share(csv_lines *l, const char *at, const char *end, scl_error *error) {
-  for (size_t r = 0; r < scl_processes_count(); r++)
-    if (r != scl_processes_rank())
-      SCL_TRY(add_chunk(l, (csv_chunk){.beginning = l->texts[0].bytes}, error));
-    else
-      SCL_TRY(cut_text(l, at, end, 0, error));
-  l->apart = l->ended = true;
-  return SCL_STATUS_OK;
-}
-
-/* A large file without quotes, of which each process reads its share. Otherwise l->apart stays false:
- * all are to read all of it. */
-static scl_status load_share(csv_lines *l, csv_schema *schema, scl_error *error) {
-  const size_t size = scl_shares_bytes(l->paths[0], false);
-  scl_text *text = &l->texts[0];
-  scl_input *input = NULL;
-  int64_t most[] = {0, 0, (int64_t)size, -(int64_t)size};
-  bool again = false, other = false;
-  const char *body;
-  size_t from = 0, to = 0;
-  if (l->files > 1 || size / scl_processes_count() < FIRST_BYTES) return SCL_STATUS_OK;
-  text->bytes = scl_allocate(size + 1);
-  text->length = size;
-  scl_status status = text->bytes == NULL ? scl_fail_memory(error, size, "a text")
-                                          : scl_input_open(l->paths[0], &input, error);
-  if (status == SCL_STATUS_OK) status = read_share(input, size, text, &from, &to, &other, error);
+/* Reads the first lines of the first file, which every process looks at. *other: they need a look at the
+ * whole text. */
+static scl_status read_first_lines(const csv_lines *l, const csv_schema *schema, char **text,
+                                   size_t *used, bool *other, scl_error *error) {
+  scl_input *input;
+  size_t room = CSV_CHUNK_BYTES, got = 0;
+  SCL_TRY(scl_input_open(l->paths[0], &input, error));
+  scl_status status = SCL_STATUS_OK;
+  do {
+    char *more = scl_allocate(2 * room + 1);
+    if (more == NULL) status = scl_fail_memory(error, 2 * room, "the first lines");
+    if (more != NULL && *used > 0) memcpy(more, *text, *used);
+    scl_release(*text);
+    *text = more;
+    room *= 2;
+    if (status == SCL_STATUS_OK)
+      status = scl_input_read(input, more + *used, room - *used, &got, error);
+    *used += got;
+    if (status == SCL_STATUS_OK) more[*used] = 0;
+  } while (status == SCL_STATUS_OK && *used == room && room < CSV_LONGEST_LINE &&
+           !first_lines_end(schema, *text, *text + *used));
   scl_input_close(input);
-  most[1] = other;
-  SCL_TRY(scl_shares_end(status, most, 4, &again, error));
-  if (again || most[1] != 0 || most[2] != -most[3]) { /* or it has grown in between */
+  if (status == SCL_STATUS_OK)
+    *other = room >= CSV_LONGEST_LINE || memchr(*text, 0, *used) != NULL ||
+             csv_has_returns(*text, *text + *used - (*used > 0));
+  return status;
+}
+
+/* The chunks of a piece of a file, which this process has from byte `from` on. */
+static scl_status load_piece(csv_lines *l, csv_schema *schema, size_t file, size_t from, size_t to,
+                             scl_error *error) {
+  scl_text *text = &l->texts[file];
+  const size_t size = l->sizes[file];
+  const char *body;
+  scl_input *input;
+  bool zero = false;
+  if (from == to && from > 0) return SCL_STATUS_OK;
+  if (from == 0 && to == size) {
     scl_release(text->bytes);
-    *text = (scl_text){0};
-    return SCL_STATUS_OK;
+    SCL_TRY(load_text(l, file, schema, &body, error));
+    return cut_text(l, body, text->bytes + text->length, file, error);
   }
-  const char *first = text->bytes, *end = first + FIRST_BYTES;
-  SCL_TRY(csv_settle_lines(schema, text->bytes, end, false, error));
+  if (text->length < to) {
+    SCL_TRY(scl_input_open(l->paths[file], &input, error));
+    const scl_status status = scl_input_text_part(input, text->length - 1, to, text, &zero, error);
+    scl_input_close(input);
+    SCL_TRY(status);
+  }
+  if (zero || text->returns)
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: its text", l->paths[file]);
+  if (to == size) text->bytes[to] = 0;
+  body = text->bytes + from;
+  if (from == 0)
+    SCL_TRY(csv_schema_skip_header(schema, file, body, text->bytes + to, &body, error));
+  return cut_text(l, body, text->bytes + to, file, error);
+}
+
+/* The chunks of the share of each process. */
+static scl_status load_pieces(csv_lines *l, csv_schema *schema, scl_error *error) {
+  const size_t rank = scl_processes_rank();
+  for (size_t r = 0; r < scl_processes_count(); r++) {
+    const csv_cut from = l->cuts[r], to = l->cuts[r + 1];
+    if (r == rank) l->first = l->count;
+    for (size_t k = from.file; k < to.file + (to.at > 0); k++, l->pieces++) {
+      const size_t begin = k == from.file ? from.at : 0, end = k == to.file ? to.at : l->sizes[k];
+      if (r == rank)
+        SCL_TRY(load_piece(l, schema, k, begin, end, error));
+      else
+        SCL_TRY(add_chunk(l, (csv_chunk){.file = k, .piece = l->pieces}, error));
+    }
+    if (r == rank) l->end = l->count;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Opens the schema, and loads the share of this process. l->apart stays false where each process is to
+ * read all. */
+static scl_status load_share(csv_lines *l, csv_schema *schema, scl_error *error) {
+  char *text = NULL;
+  size_t used = 0;
+  bool other = false, again;
+  const char *body;
+  scl_status status = read_first_lines(l, schema, &text, &used, &other, error);
+  int64_t most[] = {0, other};
+  status = scl_shares_end(status, most, 2, &again, error);
+  if (status != SCL_STATUS_OK || again || most[1] != 0) {
+    scl_release(text);
+    return status;
+  }
+  status = csv_settle_lines(schema, text, text + used, false, error);
   l->separator = schema->separator;
-  SCL_TRY(csv_schema_open(schema, first, end, &body, error));
-  return cut_share(l, from == 0 ? body : first + from, first + to, error);
+  if (status == SCL_STATUS_OK) status = csv_schema_open(schema, text, text + used, &body, error);
+  scl_release(text);
+  SCL_TRY(status);
+  SCL_TRY(csv_cut_shares(l, &l->apart, error));
+  if (l->apart) {
+    status = load_pieces(l, schema, error);
+    SCL_TRY(scl_shares_end(status, most, 1, &again, error));
+    return again ? SCL_STATUS_BAD_DATA : SCL_STATUS_OK; /* the files are read once more */
+  }
+  csv_schema_close(schema);
+  for (size_t k = 0; k < l->files; k++) {
+    scl_release(l->texts[k].bytes);
+    l->texts[k] = (scl_text){0};
+  }
+  return SCL_STATUS_OK;
 }
 
 static scl_status load_texts(csv_lines *l, csv_schema *schema, scl_error *error) {
@@ -292,7 +352,8 @@ static scl_status load_texts(csv_lines *l, csv_schema *schema, scl_error *error)
     SCL_TRY(load_text(l, k, schema, &body, error));
     SCL_TRY(cut_text(l, body, l->texts[k].bytes + l->texts[k].length, k, error));
   }
-  l->ended = true;
+  if (!l->apart) l->pieces = l->count;
+  l->done = true;
   return SCL_STATUS_OK;
 }
 
@@ -303,41 +364,60 @@ scl_status csv_lines_open(csv_lines *l, const char *const *paths, size_t files, 
   l->paths = paths;
   l->files = files;
   if (l->whole) return load_texts(l, schema, error);
-  l->chunks = scl_allocate_array(CSV_MOST_CHUNKS, sizeof *l->chunks);
-  if (l->chunks == NULL)
-    return scl_fail_memory(error, CSV_MOST_CHUNKS * sizeof *l->chunks, "chunks");
-  return open_by_buffer(l, schema, error);
+  l->stop = SIZE_MAX;
+  l->chunks = scl_allocate_array(MOST_CHUNKS, sizeof *l->chunks);
+  if (l->chunks == NULL) return scl_fail_memory(error, MOST_CHUNKS * sizeof *l->chunks, "chunks");
+  SCL_TRY(open_by_buffer(l, schema, error));
+  if (!l->divided) return SCL_STATUS_OK;
+  SCL_TRY(csv_cut_shares(l, &l->apart, error));
+  if (!l->apart) return SCL_STATUS_OK;
+  const csv_cut *own = &l->cuts[scl_processes_rank()];
+  l->from = own[0].file > 0 ? SIZE_MAX : own[0].at;
+  l->stop = own[1].file > 0 ? SIZE_MAX : own[1].at;
+  return SCL_STATUS_OK;
+}
+
+void csv_lines_all(csv_lines *l) {
+  l->divided = l->apart = false;
+  l->from = 0;
+  l->stop = SIZE_MAX;
 }
 
 /* Which of the chunks are this process's. */
 static void deal(csv_lines *l) {
   const size_t count = scl_processes_count(), rank = scl_processes_rank(), block = l->blocks++;
+  if (l->whole && l->apart) return;
   l->first = 0;
   l->end = l->count;
-  if (!l->divided) return;
-  if (l->apart) {
-    l->first = rank;
-    l->end = l->count - (count - 1 - rank);
-    return;
-  }
-  if (!l->whole && block % count == 0)
-    l->split = scl_input_most(l->input) < l->begin + count * l->room;
-  if (l->whole || l->split)
-    scl_processes_part((rank + block) % count, l->count, &l->first, &l->end);
+  if (!l->divided || l->apart) return;
+  if (l->whole)
+    scl_processes_part(rank, l->count, &l->first, &l->end);
   else if (block % count != rank)
     l->end = 0;
+}
+
+/* The first block of a share. */
+static scl_status begin_share(csv_lines *l, const csv_schema *schema, scl_error *error) {
+  const scl_mark begin = {.offset = l->from, .row = l->rows_before, .line = 1 + l->lines_before};
+  close_file(l);
+  l->count = 0;
+  l->done = l->from >= l->stop;
+  if (l->done) return SCL_STATUS_OK;
+  SCL_TRY(csv_lines_go(l, &begin, error));
+  return next_lines(l, schema, error);
 }
 
 static scl_status next_chunks(csv_lines *l, const csv_schema *schema, scl_error *error) {
   const bool first = !l->begun;
   l->begun = true;
   if (l->whole) return SCL_STATUS_OK;
-  if (!first) return next_lines(l, error);
+  if (!first) return next_lines(l, schema, error);
+  if (l->from > 0) return begin_share(l, schema, error);
   if (l->input == NULL) {
     SCL_TRY(open_file(l, error));
     SCL_TRY(look(l, error));
   }
-  return first_lines(l, schema, error);
+  return cut_block(l, schema, true, error);
 }
 
 scl_status csv_lines_next(csv_lines *l, const csv_schema *schema, scl_error *error) {
@@ -376,7 +456,7 @@ void csv_lines_close(csv_lines *l) {
   for (size_t k = 0; l->texts != NULL && k < l->files; k++)
     scl_release(l->texts[k].bytes);
   close_file(l);
-  SCL_RELEASE(l->texts, l->chunks);
+  SCL_RELEASE(l->texts, l->chunks, l->cuts, l->sizes);
   *l = (csv_lines){0};
 }
 

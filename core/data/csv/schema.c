@@ -336,11 +336,11 @@ void csv_schema_close(csv_schema *schema) {
   }
   csv_names_release(&schema->names);
   csv_names_release(&schema->missing.words);
-  SCL_RELEASE(schema->column, schema->unknown, schema->order, schema->chunk_sums,
-              schema->sums_kept);
+  scl_exact_destroy(schema->exact);
+  SCL_RELEASE(schema->column, schema->unknown, schema->order, schema->chunk_sums);
   schema->column = NULL;
   schema->order = NULL;
   schema->unknown = NULL;
   schema->chunk_sums = NULL;
-  schema->sums_kept = NULL;
+  schema->exact = NULL;
 }

@@ -11,6 +11,7 @@
 #include "processes/processes.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 typedef enum csv_use { WHOLE = 0, STREAM, ONCE } csv_use;
@@ -133,18 +134,21 @@ static scl_status pass(csv_source *s, bool collect, scl_error *error) {
   csv_lines *l = &s->lines;
   scl_status status;
   memset(s->file_rows, 0, s->files * sizeof *s->file_rows);
+  if (!collect && s->schema.sums)
+    SCL_TRY(scl_exact_create(s->schema.columns, &s->schema.exact, error));
   do {
     status = csv_lines_next(l, &s->schema, error);
     if (status == SCL_STATUS_OK && l->end > l->first)
       status = (collect ? csv_collect : csv_scan)(&s->schema, l->chunks + l->first,
                                                   l->end - l->first, error);
-    if (status == SCL_STATUS_OK && !collect && s->schema.sums)
+    if (status == SCL_STATUS_OK && l->end > l->first && !collect && s->schema.sums)
       status = csv_add_sums(&s->schema, l, error);
     if (status == SCL_STATUS_OK && !l->whole) count_rows(s);
   } while (status == SCL_STATUS_OK && !csv_lines_end(l));
   if (l->divided) status = csv_join_pass(&s->schema, l, collect, status, &s->again, error);
   SCL_TRY(s->again ? SCL_STATUS_INTERNAL : status);
   if (l->whole) count_rows(s);
+  if (l->apart && !l->whole) s->file_rows[0] = l->all_rows;
   csv_lines_rewind(l);
   return SCL_STATUS_OK;
 }
@@ -165,7 +169,9 @@ static void use_means(csv_schema *schema) {
     if (!column->categorical && column->numbers > 0)
       column->fill = column->date && column->order != SCL_YEAR_FIRST
                          ? NAN /* the sum was made before the order was known */
-                         : column->sum / (double)column->numbers;
+                     : column->overflows > 0
+                         ? INFINITY
+                         : scl_exact_value(schema->exact, j) / (double)column->numbers;
   }
 }
 
@@ -185,19 +191,15 @@ static scl_status finish_schema(csv_source *s, scl_error *error) {
  * the whole is read, the block moves to the table. */
 static scl_status take_block(csv_source *s, scl_table *out, scl_labels *labels, scl_matrix *x,
                              scl_matrix *y, scl_error *error) {
-  const bool divided = s->lines.divided;
   s->base.rows += x->rows;
   for (size_t i = 0; labels != NULL && i < x->rows; i++)
     if (!scl_labels_add(labels, scl_matrix_get(y, i, 0)))
       return scl_fail_memory(error, labels->count * sizeof(double), "labels");
-  s->base.seeks = s->use == STREAM && scl_input_seeks(s->lines.input);
-  if (s->use == STREAM)
-    return x->rows == 0 && !divided
-               ? SCL_STATUS_OK
-               : scl_marks_add(&s->marks,
-                               csv_lines_mark(&s->lines, divided ? x->rows : s->base.rows), error);
   if (x->rows == 0) return SCL_STATUS_OK;
-  out->alike = divided;
+  if (s->use == STREAM)
+    return scl_marks_add(
+        &s->marks, csv_lines_mark(&s->lines, s->lines.divided ? x->rows : s->base.rows), error);
+  out->alike = s->lines.divided;
   out->y = *y;
   *y = (scl_matrix){0};
   if (s->schema.sparse) return csv_make_sparse(&s->schema, x, &out->csr, error);
@@ -206,32 +208,28 @@ static scl_status take_block(csv_source *s, scl_table *out, scl_labels *labels, 
   return SCL_STATUS_OK;
 }
 
-/* The rows of all shares of a stream: until now each mark has the rows of its own block, where it is
- * this process's. */
+static int by_offset(const void *a, const void *b) {
+  const scl_mark *x = a, *y = b;
+  return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* The marks of all: until now each has the rows of its own block. */
 static scl_status join_marks(csv_source *s, scl_error *error) {
-  scl_mark *list = s->marks.list;
-  const size_t count = s->marks.count;
-  int64_t *rows = scl_allocate_zero((count + 1) * sizeof *rows);
-  scl_status status =
-      rows == NULL ? scl_fail_memory(error, count * sizeof *rows, "places of rows") : SCL_STATUS_OK;
-  status = scl_processes_meet(status, error, "the rows of %zu blocks", count);
-  if (status == SCL_STATUS_OK) {
-    for (size_t i = 0; i < count; i++)
-      rows[i] = (int64_t)list[i].rows;
-    rows[count] = (int64_t)s->schema.dropped;
-    status = scl_processes_sum(rows, count + 1, error);
-  }
-  s->base.rows = s->marks.count = 0;
-  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
-    if (rows[i] == 0) continue;
-    s->base.rows += (size_t)rows[i];
-    list[s->marks.count] = list[i];
-    list[s->marks.count++].rows = s->base.rows;
-  }
-  if (status == SCL_STATUS_OK) s->schema.dropped = (size_t)rows[count];
+  void *all = NULL;
+  size_t count;
+  int64_t dropped = (int64_t)s->schema.dropped;
+  SCL_TRY(scl_shares_gather(SCL_STATUS_OK, s->marks.count, s->marks.list, sizeof(scl_mark), &all,
+                            &count, error));
+  scl_release(s->marks.list);
+  s->marks = (scl_marks){all, count, count};
+  qsort(all, count, sizeof(scl_mark), by_offset);
+  s->base.rows = 0;
+  for (size_t i = 0; i < count; i++)
+    s->marks.list[i].rows = s->base.rows += s->marks.list[i].rows;
   s->file_rows[0] = s->base.rows;
-  scl_release(rows);
-  return status;
+  SCL_TRY(scl_processes_sum(&dropped, 1, error));
+  s->schema.dropped = (size_t)dropped;
+  return SCL_STATUS_OK;
 }
 
 /* What all have found in the walk over a stream, of which this process had a share. */
@@ -304,7 +302,7 @@ static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
   out->parts = s->files;
   out->part_rows = s->file_rows;
   s->file_rows = NULL;
-  s->lines.divided = false;
+  csv_lines_all(&s->lines);
   return SCL_STATUS_OK;
 }
 
@@ -347,7 +345,9 @@ static scl_status open_source(const char *const *paths, size_t files, csv_use us
   s->lines.whole = use == WHOLE;
   s->lines.unpacked = options->unpacked;
   if (!alone) SCL_TRY(divide(s, error));
-  return csv_lines_open(&s->lines, s->schema.paths, files, &s->schema, error);
+  SCL_TRY(csv_lines_open(&s->lines, s->schema.paths, files, &s->schema, error));
+  s->base.seeks = use == STREAM && scl_input_seeks(s->lines.input);
+  return SCL_STATUS_OK;
 }
 
 /* *out: NULL after an error, when the table is empty. */

@@ -472,8 +472,11 @@ static scl_status read_text(scl_input *input, const char *advice, scl_text *text
 
 scl_status scl_input_text_part(scl_input *input, size_t from, size_t end, scl_text *text,
                                bool *zero, scl_error *error) {
-  size_t got = 1, noted = from;
+  size_t got = 1;
   SCL_TRY(scl_input_seek(input, from, 0, error));
+  from -= text->begin;
+  end -= text->begin;
+  size_t noted = from;
   for (size_t at = from; at < end && got > 0; at += got) {
     const size_t wanted = scl_min(end - at, PIECE);
     scl_pages_prepare(text->bytes + at, wanted);

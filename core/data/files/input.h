@@ -59,6 +59,7 @@ typedef struct scl_text {
   bool quotes;  /* it holds a double quote */
   bool returns; /* it holds a carriage return without a line feed after it */
   bool packed;  /* set before: numbers may be packed; after: see scl_input_pack */
+  size_t begin; /* of parts: the place in the file of bytes[0] */
 } scl_text;
 
 /* unpacked: see scl_input_set_bound. A zero byte in the text: SCL_STATUS_BAD_DATA with its line.
@@ -66,7 +67,7 @@ typedef struct scl_text {
 scl_status scl_input_text(const char *path, size_t unpacked, const char *advice, scl_text *text,
                           scl_error *error);
 /* Of a plain file: the bytes `from` to `end` - 1 into their places in text->bytes, which has room for
- * all of the file and a 0. Notes what the text holds there; *zero: a zero byte too. Whether a return at
+ * them and a 0. Notes what the text holds there; *zero: a zero byte too. Whether a return at
  * end - 1 stands alone is not looked at. */
 scl_status scl_input_text_part(scl_input *input, size_t from, size_t end, scl_text *text,
                                bool *zero, scl_error *error);

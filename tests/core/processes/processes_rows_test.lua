@@ -79,13 +79,13 @@ local function csv_lines(rows, ending)
   return table.concat(lines, ending) .. ending
 end
 
--- show(path, options, shared) prints what a data set of a CSV file holds. shared: processes must
--- have exchanged something when they read it.
+-- show(path, options, shared, brief) prints what a data set of a CSV file holds. shared: processes
+-- must have exchanged something when they read it. brief: without its summary.
 local show_csv = [[
   local sc, core = require "scullery", require "scullery.core"
   local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 0.05 },
     phi = sc.nonlinearity.fourier(), T = 20, seed = 1 }, sc.solver.ridge{ lambda = 1e-4 } }
-  local function show(path, given, shared)
+  local function show(path, given, shared, brief)
     given.quiet = true
     local _, _, before = sc.processes.exchanged()
     local fine, ds = pcall(sc.data.csv, path, given)
@@ -94,7 +94,7 @@ local show_csv = [[
     if shared and sc.processes.count > 1 then
       assert(exchanges > before + 10, exchanges - before)
     end
-    print(ds, ds.X and not given.sparse and ds:describe() or "",
+    print(ds, ds.X and not given.sparse and not brief and ds:describe() or "",
       table.concat(ds.part_rows or {}, " "))
     for _, column in ipairs(ds.schema.columns) do
       print(column.name, column.kind, column.missing, column.fill and ("%a"):format(column.fill),
@@ -154,6 +154,65 @@ function TestCsvIsReadByShares()
       lu.assertStrContains(one, words)
     end
     for _, count in counts(2, 3, 7) do lu.assertEquals(succeeds(count, code), one, count) end
+  end)
+end
+
+-- Files of which each process reads a share: quotes that a cut falls into, also a whole share,
+-- texts of which no quote tells whether it opens or closes, line ends of two bytes, packed files,
+-- empty lines before the names, no names. Nobody reads all of the bytes.
+function TestFilesWithQuotesAreReadByShares()
+  local text, last = ('1,2\n"",""\n'):rep(130000), '1,"' .. ("x"):rep(50) .. '\n",0\n'
+  local function rows(count, ending, note)
+    local list = {}
+    for i = 1, count do list[i] = ("%d,%s,%d"):format(i % 97, note(i), i % 3) end
+    return table.concat(list, ending) .. ending
+  end
+  local function unsure(i) return ('"%s,"'):format(i % 7 == 0 and "\n" or "") end
+  local function doubled(i) return ('"a ""b"" %d\r\nc"'):format(i % 5) end
+  support.in_folder(function(folder)
+    local function write(name, bytes) support.write(folder .. "/" .. name .. ".csv", bytes) end
+    local names = '"a\nb",note,y\n'
+    local long = ('2,"%s",1\n'):format(text:gsub('"', '""'))
+    write("unsure", names .. rows(90000, "\n", unsure) .. long .. rows(90000, "\n", unsure))
+    write("doubled", "\xef\xbb\xbf" .. ("\n"):rep(20) .. names .. rows(80000, "\r\n", doubled))
+    write("nameless", rows(70000, "\n", unsure) .. last)
+    local many, most = rows(50000, "\n", doubled), rows(90000, "\n", doubled)
+    write("stray", names .. rows(90000, "\n", unsure) .. '1,"x"y,2\n' .. many)
+    write("open", names .. most .. '1,"x,2\n' .. ("1,y,2\n"):rep(300000))
+    os.execute(("gzip -k %s/doubled.csv"):format(support.quote(folder)))
+    local code = show_csv .. ([[
+      local folder = %q
+      for _, case in ipairs{ { "unsure", true }, { "doubled", true }, { "stray" }, { "open" },
+        { "unsure doubled", true }, { "doubled.csv.gz unsure", true },
+        { "nameless nameless", true }, { "doubled stray unsure" }, { "unsure nameless" } } do
+        local paths = {}
+        for name in case[1]:gmatch "%%S+" do
+          paths[#paths + 1] = folder .. "/" .. name .. (name:find "gz" and "" or ".csv")
+        end
+        for _, stream in ipairs{ false, #paths == 1 or nil } do
+          show(paths, { target = not case[1]:find "nameless" and "y" or nil, stream = stream },
+            case[2], true)
+        end
+      end]]):format(folder)
+    local one = succeeds(1, code)
+    local _, sets = one:gsub("dataset", "")
+    lu.assertEquals(sets, 7, one)
+    for _, words in ipairs{ "stray.csv: row 90001, column 2 (note), line 102860: text follows",
+      "open.csv: row 90001, column 2 (note), line 180003: a quote opens" } do
+      lu.assertStrContains(one, words)
+    end
+    for _, count in counts(2, 3, 7) do lu.assertEquals(succeeds(count, code), one, count) end
+    write("large", names .. (rows(40, "\n", unsure)):rep(40000))
+    succeeds(3, ([[
+      local sc, path = require "scullery", %q
+      local function so_far() return io.open "/proc/self/io":read "a":match "rchar: (%%d+)" end
+      local bytes = io.open(path):seek "end"
+      for stream, most in pairs{ [false] = 0.6, [true] = 1.8 } do -- of a stream: three passes
+        local before = so_far()
+        sc.data.csv(path, { target = "y", quiet = true, stream = stream })
+        local read = (so_far() - before) / bytes
+        assert(read < most, read)
+      end]]):format(folder .. "/large.csv"))
   end)
 end
 
