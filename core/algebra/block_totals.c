@@ -15,12 +15,15 @@ enum { MOST_TILE = 512 };
 /* Totals of 64 bits are below NARROW before a block is added, and a block adds less than half as
  * much to them (round_row). Totals of 128 bits are below WIDE. */
 static const double NARROW = 0x1p62, WIDE = 0x1p125;
+static const double NOT_ADDED = -1;
 
 /* One block that is added. */
 typedef struct adding {
   const scl_block_totals *to;
   scl_dtype dtype;
-  double *most; /* for each band its largest number in quanta; infinite: the band was not added */
+  double *most; /* for each band its largest number in quanta; infinite: a number is too large;
+                   NOT_ADDED: the band was not looked at */
+  atomic_bool failed;
   size_t *failing; /* for each band its first row with a number that is too large */
 } adding;
 
@@ -133,7 +136,7 @@ static size_t add_wide(const adding *job, const void *products, const scl_band *
 /* For scl_symmetric_products: add a band. If one of its numbers is too large for 64 bits, the rows
  * that were added are subtracted again, and the band is as before. */
 static void add_band(void *context, const scl_band *band, const void *products) {
-  const adding *job = context;
+  adding *job = context;
   const scl_whole_totals *totals = job->to->totals;
   const size_t rows = band->rows, at = band->index;
   uint64_t most = 0, ignored = 0;
@@ -152,6 +155,7 @@ static void add_band(void *context, const scl_band *band, const void *products) 
   scl_common_unlock(totals->low, tile);
   if (done == rows) return;
   job->most[at] = INFINITY;
+  atomic_store(&job->failed, true);
   job->failing[at] = band->i * totals->low->tile + band->first + done;
 }
 
@@ -159,7 +163,7 @@ static void add_band(void *context, const scl_band *band, const void *products) 
 static double find_most(const adding *job, size_t bands, bool *skip) {
   double most = 0;
   for (size_t k = 0; k < bands; k++) {
-    skip[k] = isfinite(job->most[k]);
+    skip[k] = isfinite(job->most[k]) && job->most[k] >= 0;
     most = fmax(most, job->most[k]);
   }
   return most;
@@ -175,17 +179,21 @@ static scl_status refuse_overflow(const adding *job, size_t bands, scl_error *er
                   feature == SIZE_MAX ? 1 : feature + 1, scl_dtype_name(job->dtype));
 }
 
-/* Add a block to all bands. If some do not fit into 64 bits, widen the totals and compute these
- * bands again. */
-static scl_status add_block(adding *job, const scl_product_block *block, bool *skip,
-                            scl_error *error) {
+/* Add a block to all bands. Where one does not fit into 64 bits, widen the totals, and compute it and
+ * the bands that were left anew. */
+static scl_status add_block(adding *job, scl_product_block block, bool *skip, scl_error *error) {
   scl_whole_totals *totals = job->to->totals;
   const size_t bands = scl_symmetric_bands(totals->low);
-  SCL_TRY(scl_symmetric_products(block, totals->low, NULL, add_band, job, error));
+  for (size_t k = 0; k < bands; k++)
+    job->most[k] = NOT_ADDED;
+  atomic_store(&job->failed, false);
+  block.stop = totals->high == NULL ? &job->failed : NULL;
+  SCL_TRY(scl_symmetric_products(&block, totals->low, NULL, add_band, job, error));
   double most = find_most(job, bands, skip);
-  if (!isfinite(most) && totals->high == NULL) { /* the bands that are left, in 128 bits */
+  if (!isfinite(most) && totals->high == NULL) {
     SCL_TRY(scl_whole_totals_widen(totals, 0, error));
-    SCL_TRY(scl_symmetric_products(block, totals->low, skip, add_band, job, error));
+    block.stop = NULL;
+    SCL_TRY(scl_symmetric_products(&block, totals->low, skip, add_band, job, error));
     most = find_most(job, bands, skip);
   }
   *job->to->bound += most;
@@ -213,8 +221,8 @@ static scl_status add_parts(adding *job, const scl_product_block *all, bool *ski
     const size_t first = all->count * k / parts, end = all->count * (k + 1) / parts;
     const scl_product_block part = {all->dtype,
                                     scl_at(all->phi, all->dtype, (ptrdiff_t)first * all->stride),
-                                    all->stride, end - first};
-    SCL_TRY(add_block(job, &part, skip, error));
+                                    all->stride, end - first, NULL};
+    SCL_TRY(add_block(job, part, skip, error));
   }
   return SCL_STATUS_OK;
 }
@@ -222,7 +230,7 @@ static scl_status add_parts(adding *job, const scl_product_block *all, bool *ski
 scl_status scl_block_totals_add(const scl_block_totals *to, scl_dtype dtype, const void *phi,
                                 ptrdiff_t stride, size_t count, scl_error *error) {
   const size_t bands = scl_symmetric_bands(to->totals->low);
-  const scl_product_block block = {dtype, phi, stride, count};
+  const scl_product_block block = {dtype, phi, stride, count, NULL};
   adding job = {.to = to, .dtype = dtype};
   job.most = scl_allocate_zero((bands + 1) * sizeof *job.most);
   job.failing = scl_allocate_zero((bands + 1) * sizeof *job.failing);

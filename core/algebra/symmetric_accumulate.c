@@ -28,11 +28,12 @@ typedef struct accumulation {
   scl_band_visit visit; /* NULL: float64 products are added to a */
   void *context;
   const bool *skip; /* bands, or NULL */
-  char *scratch;    /* a band a thread, of dtype */
-  size_t band;      /* its rows */
-  char *packed;     /* NULL: not packed */
-  size_t width;     /* columns of a strip */
-  size_t apart;     /* packed bytes of a tile's columns */
+  const atomic_bool *stop;
+  char *scratch; /* a band a thread, of dtype */
+  size_t band;   /* its rows */
+  char *packed;  /* NULL: not packed */
+  size_t width;  /* columns of a strip */
+  size_t apart;  /* packed bytes of a tile's columns */
 } accumulation;
 
 static size_t bands_of_tile(const scl_symmetric *a) {
@@ -52,9 +53,18 @@ static void add_band_f32(void *context, const scl_band *band, const void *produc
                    (const float *)products + r * a->tile, to + r * a->tile);
 }
 
-/* Bytes of the products of a band. */
+/* Bytes of the products of a band, which may have half as many rows again. */
 static size_t band_bytes(const accumulation *job) {
-  return job->band * job->a->tile * scl_dtype_size(job->dtype);
+  return scl_min(job->band + job->band / 2, job->a->tile) * job->a->tile *
+         scl_dtype_size(job->dtype);
+}
+
+/* The rows of the band that begins at row `first` of `rows`: the last one takes a rest of less than
+ * half a band, which would read all other columns for few rows, and the band after it has none. */
+static size_t band_rows(const accumulation *job, size_t first, size_t rows) {
+  const size_t left = rows - scl_min(first, rows), half = job->band / 2;
+  if (first > 0 && left < half) return 0;
+  return left < job->band + half ? left : job->band;
 }
 
 /* Where the products of a band are made. */
@@ -71,11 +81,11 @@ static void run_band(const accumulation *job, size_t index,
   const size_t bands = bands_of_tile(a);
   index = scl_common_turn(a, index, scl_symmetric_bands(a));
   scl_band band = {.index = index, .first = index % bands * job->band};
-  if (job->skip != NULL && job->skip[index]) return;
+  if ((job->skip != NULL && job->skip[index]) || (job->stop != NULL && atomic_load(job->stop)))
+    return;
   scl_tile_place(a, index / bands, &band.i, &band.j);
-  const size_t rows = scl_tile_rows(a, band.i);
-  if (band.first >= rows || !scl_tile_row_here(a, band.i)) return;
-  band.rows = scl_min(job->band, rows - band.first);
+  band.rows = band_rows(job, band.first, scl_tile_rows(a, band.i));
+  if (band.rows == 0 || !scl_tile_row_here(a, band.i)) return;
   void *target = target_of(job, &band);
   multiply(job, &band, target);
   if (job->visit != NULL) job->visit(job->context, &band, target);
@@ -233,6 +243,7 @@ scl_status scl_symmetric_products(const scl_product_block *block, scl_symmetric 
                       .count = block->count,
                       .visit = visit,
                       .context = context,
-                      .skip = skip};
+                      .skip = skip,
+                      .stop = block->stop};
   return block->count == 0 ? SCL_STATUS_OK : run_accumulation(&job, error);
 }

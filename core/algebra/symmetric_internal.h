@@ -4,6 +4,8 @@
 
 #include "algebra/symmetric.h"
 
+#include <stdatomic.h>
+
 /* symmetric_common.c: memory that the processes of a machine have in common. */
 typedef struct scl_common scl_common;
 
@@ -88,6 +90,7 @@ typedef struct scl_product_block {
   const void *phi;
   ptrdiff_t stride;
   size_t count;
+  const atomic_bool *stop; /* once set, bands are left out; NULL: never */
 } scl_product_block;
 /* Rows first .. first+rows-1 of tile (i, j), of scl_symmetric_bands(a) such parts of a matrix. */
 typedef struct scl_band {

@@ -34,6 +34,9 @@ INLINE size_t tile_rows(size_t left) {
   return rows;
 }
 
+/* Loops of known lengths, so that sums stay in registers. */
+#define UNROLLED _Pragma("GCC unroll 8")
+
 /* One instance of the tile for each size, as constants for the compiler. */
 #define CASE(suffix, tall, wide) \
   case tall *VECTORS + wide - 1: \
@@ -59,28 +62,26 @@ INLINE size_t tile_rows(size_t left) {
   INLINE void tile_##suffix(const size_t tall, const size_t wide, size_t terms, const type *left, \
                             ptrdiff_t apart, const type *right, bool add, type *out, \
                             ptrdiff_t stride) { \
-    vector_##suffix sum[ROWS][VECTORS] = {{{0}}}; \
-    for (size_t i = 0; i < tall; i++) \
-      for (size_t v = 0; v < wide; v++) \
-        __builtin_prefetch(out + (ptrdiff_t)i * stride + v * LANES_##suffix, 1); \
+    vector_##suffix sum[ROWS][VECTORS]; \
+    UNROLLED for (size_t i = 0; i < tall; i++) UNROLLED for (size_t v = 0; v < wide; v++) { \
+      sum[i][v] = (vector_##suffix){0}; \
+      __builtin_prefetch(out + (ptrdiff_t)i * stride + v * LANES_##suffix, 1); \
+    } \
     for (size_t k = 0; k < terms; k++, right += WIDTH_##suffix) { \
       vector_##suffix b[VECTORS]; \
-      for (size_t v = 0; v < wide; v++) \
-        b[v] = *(const vector_##suffix *)(right + v * LANES_##suffix); \
-      for (size_t i = 0; i < tall; i++) { \
+      UNROLLED for (size_t v = 0; v < wide; v++) b[v] = \
+          *(const vector_##suffix *)(right + v * LANES_##suffix); \
+      UNROLLED for (size_t i = 0; i < tall; i++) { \
         const vector_##suffix a = \
             left[(ptrdiff_t)i * apart + (ptrdiff_t)k] - (vector_##suffix){0}; \
-        for (size_t v = 0; v < wide; v++) \
-          sum[i][v] += a * b[v]; \
+        UNROLLED for (size_t v = 0; v < wide; v++) sum[i][v] += a * b[v]; \
       } \
     } \
-    for (size_t i = 0; i < tall; i++) \
-      for (size_t v = 0; v < wide; v++) { \
-        vector_##suffix *to = \
-            (vector_##suffix *)(out + (ptrdiff_t)i * stride + v * LANES_##suffix); \
-        if (add) sum[i][v] += *to; \
-        *to = sum[i][v]; \
-      } \
+    UNROLLED for (size_t i = 0; i < tall; i++) UNROLLED for (size_t v = 0; v < wide; v++) { \
+      vector_##suffix *to = (vector_##suffix *)(out + (ptrdiff_t)i * stride + v * LANES_##suffix); \
+      if (add) sum[i][v] += *to; \
+      *to = sum[i][v]; \
+    } \
   } \
 \
   static void tiles_##suffix(size_t tall, size_t wide, size_t terms, const type *left, \

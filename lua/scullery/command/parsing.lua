@@ -24,11 +24,13 @@ function parsing.parse(parser, arguments, verbs)
 end
 
 --- parsing.plainly(f, ...): runs f; returns the exit status, f's own if it returns one. An error is
---- printed as a message of the command, without a traceback.
+--- printed as a message of the command, without a traceback and a position. Of a table the field
+--- of_script is printed as it is: the message of a user's script, with its position.
 function parsing.plainly(f, ...)
   local ok, result = pcall(f, ...)
   if ok then return math.type(result) == "integer" and result or 0 end
-  local message = tostring(result):gsub("^[%w_./ -]*%.lua:%d+: ", "")
+  local message = type(result) == "table" and result.of_script
+    or tostring(result):gsub("^[%w_./ -]*%.lua:%d+: ", "")
   if require("scullery.base.options").is_interrupt(message) then message = "interrupted!" end
   io.stderr:write("scullery: ", shown(message), "\n")
   return 1

@@ -54,7 +54,9 @@ function commands.sums(given)
   message = type(message) == "table" and message.message or tostring(message)
   if ok and count == 0 then fail("%s fits nothing: there are no sums", given.script) end
   if ok then return end
-  if count == 0 or not message:find(NOT_FITTED, 1, true) then error(message, 0) end
+  if count == 0 or not message:find(NOT_FITTED, 1, true) then
+    error({ of_script = message }, 0)
+  end
   say(("the script ends here, where it needs the result of a fit: %s"):format(
     message:match("^(.-): the pipeline is " .. NOT_FITTED) or message))
 end
@@ -292,7 +294,7 @@ function commands.run(name, arguments)
   return parsing.plainly(function()
     local _ <close> = core.level(name)
     local ok, message = pcall(commands[name], given)
-    if not ok then error(in_shell(message), 0) end
+    if not ok then error(type(message) == "table" and message or in_shell(message), 0) end
   end)
 end
 
