@@ -459,12 +459,12 @@ static scl_status read_array(reader *r, const span *s, scl_error *error) {
 }
 
 /* Reads the arrays in the order of the file, and compares the digest with the one in the header. */
-static scl_status read_arrays(reader *r, size_t count, scl_error *error) {
-  char found[SCL_DIGEST_TEXT + 1];
-  for (size_t i = 0; i < count; i++)
+static scl_status read_arrays(reader *r, scl_tensor_file *out, scl_error *error) {
+  _Static_assert(sizeof out->sha256 == SCL_DIGEST_TEXT + 1, "room for a digest");
+  for (size_t i = 0; i < out->count; i++)
     SCL_TRY(read_array(r, &r->spans[i], error));
-  scl_digest_text(&r->digest, found);
-  if (memcmp(found, r->digits, SCL_DIGEST_TEXT) == 0) return SCL_STATUS_OK;
+  scl_digest_text(&r->digest, out->sha256);
+  if (memcmp(out->sha256, r->digits, SCL_DIGEST_TEXT) == 0) return SCL_STATUS_OK;
   return damaged(r, "the file is damaged: its SHA-256 is not the one that it was saved with",
                  error);
 }
@@ -475,7 +475,7 @@ static scl_status read_file(reader *r, scl_tensor_file *out, scl_error *error) {
   SCL_TRY(scl_json_parse(r->header, r->length, r->path, &json, error));
   const scl_status status = read_index(r, json.root, out, error);
   scl_json_release(&json);
-  return status == SCL_STATUS_OK ? read_arrays(r, out->count, error) : status;
+  return status == SCL_STATUS_OK ? read_arrays(r, out, error) : status;
 }
 
 static scl_status finish_reading(reader *r, scl_status status, scl_tensor_file *out) {

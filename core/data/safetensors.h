@@ -24,6 +24,7 @@ typedef struct scl_tensor_file {
   char *text; /* the description, UTF-8 */
   scl_tensor *tensors;
   size_t count;
+  char sha256[65]; /* the digest in the header, which was found to be right, with a 0 */
 } scl_tensor_file;
 
 /* Whole or not at all. The arrays are borrowed; those with wide numbers come first in the file. */

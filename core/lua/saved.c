@@ -46,7 +46,7 @@ static void number_component(lua_State *L, void *context, const cJSON *object) {
 }
 
 /* core.saved_open(path[, bytes]) -> saved, the description as a table, whose components have a
- * number "@place". bytes: those of a file in memory, which sentences call `path`. */
+ * number "@place", SHA-256. bytes: of a file in memory, which sentences call `path`. */
 static int saved_open(lua_State *L) {
   const char *path = scl_lua_check_path(L, 1);
   size_t size = 0;
@@ -55,7 +55,8 @@ static int saved_open(lua_State *L) {
   SCL_LUA_TRY(L, scl_saved_open(bytes == NULL ? path : NULL, bytes, size, path, SCL_LOADER_SCRIPT,
                                 &file->saved, &error));
   scl_lua_push_json(L, &file->saved.json, file->saved.body, number_component, file);
-  return 2;
+  lua_pushstring(L, file->saved.file.sha256);
+  return 3;
 }
 
 /* core.saved_matrix(saved, name) -> matrix of a float64 or float32 array of two dimensions, all of

@@ -45,12 +45,10 @@ static int source_size(lua_State *L) {
 
 /* ---- rows from a Lua function: read(first, count) -> X, Y */
 
-/* The Lua function is tied to the source's handle; this weak table finds the handle by the source's
- * address. Lua may collect the handle while another object still reads the source, because
- * finalizers run in any order: reading fails then. */
+/* The Lua function is tied to the source's handle, which this weak table finds by its address. Lua may
+ * collect the handle while another object still reads the source: reading fails then. */
 static const char *const generators = "scullery.generators";
 
-/* The weak table of handles by the addresses of their sources, made at first use. */
 static void push_generators(lua_State *L) {
   if (luaL_getsubtable(L, LUA_REGISTRYINDEX, generators)) return;
   lua_createtable(L, 0, 1);

@@ -141,10 +141,11 @@ static scl_status judge(const statement *of, scl_error *error) {
     other++;
   if (other == all.count) other = 1; /* the same, but not after as many meetings */
   all.over = true;
-  return scl_fail(error, SCL_STATUS_INTERNAL,
-                  "the processes went different ways: process 0 (%s) is at %s, and process %zu "
-                  "(%s) at %s. All processes must make the same calls, with the same options",
-                  all.hosts[0], of[0].doing, other, all.hosts[other], of[other].doing);
+  return scl_fail(
+      error, SCL_STATUS_INTERNAL,
+      "the processes went different ways: process 0 (%s) is at %s, and process %zu "
+      "(%s) at %s. All processes must make the same calls, with the same options and rows",
+      all.hosts[0], of[0].doing, other, all.hosts[other], of[other].doing);
 }
 
 /* Not all processes are alike: find out, and fail. */

@@ -372,28 +372,6 @@ static scl_status check_flow(const scl_flow *flow, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Read the next rows of the source and drop them. */
-static scl_status discard_rows(walk *w, size_t count, scl_error *error) {
-  if (!w->flow->source->sparse) return scl_pass_read(w, 0, count, error);
-  scl_csr_release(&w->csr);
-  return scl_source_sparse(w->flow->source, w->first, count, &w->csr, NULL, error);
-}
-
-/* From a source that is read in order, pass over the rows before those of the walk, or read and
- * discard them. */
-static scl_status skip_rows(walk *w, scl_error *error) {
-  const scl_flow *flow = w->flow;
-  w->first = 0;
-  if (!flow->source->random_access && flow->begin > 0)
-    SCL_TRY(scl_source_skip(flow->source, flow->begin, &w->first, error));
-  while (!flow->source->random_access && w->first < flow->begin) {
-    const size_t some = scl_min(w->rows, flow->begin - w->first);
-    SCL_TRY(discard_rows(w, some, error));
-    w->first += some;
-  }
-  return SCL_STATUS_OK;
-}
-
 /* The row after the block that begins at `first`: the next multiple of `step`, no further than the
  * leaf and the walk. */
 static size_t block_end(const scl_flow *flow, size_t step, size_t first) {
@@ -408,7 +386,7 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
   walk w;
   SCL_TRY(check_flow(flow, error));
   SCL_TRY(open_walk(&w, flow, features, error));
-  scl_status status = skip_rows(&w, error);
+  scl_status status = SCL_STATUS_OK;
   const size_t mark = scl_profile_within(flow->doing == NULL ? "looking at rows" : flow->doing);
   scl_progress progress = scl_progress_begin(flow->doing, "rows", (double)(end - flow->begin));
   for (w.first = flow->begin; status == SCL_STATUS_OK && w.first < end; w.first += w.count) {

@@ -265,9 +265,10 @@ static void pass_rows(scl_source *source, size_t some, const scl_matrix *y, size
 
 /* Called first by a read of rows in order: the next row is `first`. */
 static scl_status begin_in_order(scl_source *source, size_t first, scl_error *error) {
-  const bool back = first < source->done;
+  const bool back = first<source->done, far = first> source->done + rows_left(source);
   size_t passed;
-  if (source->seeks && first > 0 && (back || first > source->done + rows_left(source)))
+  if (source->class->skip != NULL && first > 0 &&
+      (back || (far && (source->seeks || source->done == 0))))
     SCL_TRY(scl_source_skip(source, first, &passed, error));
   else if (back || first == 0)
     scl_source_rewind(source);

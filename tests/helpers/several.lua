@@ -8,8 +8,9 @@ local several = {}
 --- processes run; behind: shell words.
 function several.run(count, code, behind)
   local script = support.write(nil, code)
-  local status, out, err = support.shell(("timeout 100 %s --processes %d %s %s"):format(
-    support.quote(support.binary), count, script, behind or ""))
+  local status, out, err = support.shell(
+    ("SCULLERY_PROGRESS=0 timeout 100 %s --processes %d %s %s"):format(
+      support.quote(support.binary), count, script, behind or ""))
   os.remove(script)
   return status, out, err
 end

@@ -442,13 +442,10 @@ end
 
 -- read(first, count) of a stream, for some of its rows only: kept is the list of their numbers.
 local function reader_of(read, kept)
-  local done = 0 -- rows of the stream that were read
   return function(first, count)
-    if first == 1 then done = 0 end
-    local last, list = kept[first + count - 1] or done, {}
-    local X, y = read(done + 1, last - done)
-    for i = 1, count do list[i] = kept[first + i - 1] - done end
-    done = last
+    local before, list = (kept[first] or 1) - 1, {}
+    for i = 1, count do list[i] = kept[first + i - 1] - before end
+    local X, y = read(before + 1, list[count] or 0)
     return X:select(list), y and y:select(list)
   end
 end

@@ -36,6 +36,32 @@ function fingerprint.agree(t, files)
     or "in " .. files[1], core.digest(table.concat(list, "\n")):sub(1, 16)))
 end
 
+-- A digest of some rows of a function, and of where they are.
+local function some_rows(source, n)
+  local PLACES, ROWS, said = 16, 4, {}
+  for k = 0, PLACES - 1 do
+    local first = 1 + (n - 1) * k // (PLACES - 1)
+    local X, y = core.read_rows(source, first, math.min(ROWS, n - first + 1))
+    table.insert(said, core.checksum(X) .. (y and core.checksum(y) or ""))
+  end
+  return core.digest(table.concat(said)):sub(1, 16)
+end
+
+--- fingerprint.rows_agree(ds): raises an error where processes have different rows in memory, or a
+--- function makes the rows that does not return the same ones in all of them, or when called again.
+function fingerprint.rows_agree(ds)
+  if core.process_count() == 1 then return end
+  if ds.X then return fingerprint.agree{ X = ds.X, y = ds.y } end
+  if not ds.source or ds.files then return end
+  local n, d = core.source_size(ds.source)
+  local digest = some_rows(ds.source, n)
+  if some_rows(ds.source, n) ~= digest then
+    error("the row function does not return the same rows when it is called again with the same \z
+      'first': each of several processes calls it for its part of the rows", 0)
+  end
+  core.process_meet(("rows of a function, %d x %d (%s)"):format(n, d, digest))
+end
+
 -- Identifies what a component computes, where that is not part of Scullery.
 local function print_of(info)
   if info.origin == "built in" then return nil end
@@ -64,12 +90,11 @@ function fingerprint.plugins_agree(used)
   end
 end
 
---- fingerprint.models_agree(path, bytes, used): raises an error where processes load different
---- models, or have different plugins for them. bytes: those of the file, or nil.
-function fingerprint.models_agree(path, bytes, used)
+--- fingerprint.models_agree(sha256, used): raises an error where processes load different models,
+--- or have different plugins for them.
+function fingerprint.models_agree(sha256, used)
   if core.process_count() == 1 then return end
-  core.process_meet(("the loading of a file (digest %s)"):format(
-    (bytes and core.digest(bytes) or core.sha256(path)):sub(1, 16)))
+  core.process_meet(("the loading of a file (digest %s)"):format(sha256:sub(1, 16)))
   fingerprint.plugins_agree(used)
 end
 

@@ -94,7 +94,8 @@ end
 --- sc.data.rows{ n =, d =, targets = 1, read = function(first, count) return X, y end, task =,
 --- classes = }: a data set of n rows that a function makes, block by block. read returns rows first
 --- .. first+count-1: X is count x d, y is count x targets (labels: count x 1). It must return the
---- same rows each time it is called with the same first. Without task and classes, targets of two
+--- same rows each time it is called with the same first, whatever it was called with before: each
+--- of several processes calls it for its part of the rows. Without task and classes, targets of two
 --- values among the first 2048 rows are the labels of a classification, which a line reports; a
 --- list of texts, or of true and false, always is one.
 function data.rows(given) return options.guard("data.rows", 1, generated_rows, given) end

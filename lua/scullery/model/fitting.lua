@@ -167,7 +167,7 @@ function fitting.check_processes(ds, title)
   local hosts, transport = core.process_hosts()
   if transport then component.used["transport " .. transport] = true end
   if rows >= count then
-    fingerprint.agree{ X = ds.X, y = ds.y }
+    fingerprint.rows_agree(ds)
     return fingerprint.plugins_agree(component.used)
   end
   error(("%s: fewer rows (%d) than processes (%d, the first on %s), of which each takes some \z
@@ -178,7 +178,7 @@ end
 -- principal components as weights, so that scores = (phi - mean) V'.
 local function learn_rows(self, ds)
   local _ <close> = core.level "fit"
-  fingerprint.agree{ X = ds.X, y = ds.y }
+  fingerprint.rows_agree(ds)
   local with_targets = recipe.learns_from_targets(self) and (ds.y or not ds.X)
   local source = with_targets and dataset.source_of_targets(ds) or dataset.source_of_rows(ds)
   local row_weights = with_targets and recipe.row_weights(self, ds) or nil

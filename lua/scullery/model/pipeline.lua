@@ -4,6 +4,7 @@ local checkpoint = require "scullery.model.checkpoint"
 local conformal = require "scullery.model.conformal"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
+local fingerprint = require "scullery.data.fingerprint"
 local fitting = require "scullery.model.fitting"
 local growing = require "scullery.model.growing"
 local matching = require "scullery.data.matching"
@@ -317,6 +318,7 @@ local function judge(self, title, data, y, given)
   local given_ds = dataset.coerce(data, y, given, f)
   local ds = matching.judged(given_ds, f)
   if ds.X then return f:predict(dataset.source_of_rows(ds), "labels"), ds.y end
+  fingerprint.rows_agree(given_ds)
   if f.form or f.means then return nil, target_form.tally(f, ds) end
   local tally = f:tally(ds)
   if f.task == "classification" then matching.tell_strangers(given_ds, tally.strangers) end

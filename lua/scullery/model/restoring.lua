@@ -22,8 +22,8 @@ File.__index = File
 --- restoring.open(path): {body = the description as a table, saved = the engine's file} for a file
 --- with a valid digest.
 function restoring.open(path, bytes)
-  local saved, body = core.saved_open(path, bytes)
-  return setmetatable({ body = body, saved = saved }, File)
+  local saved, body, sha256 = core.saved_open(path, bytes)
+  return setmetatable({ body = body, saved = saved, sha256 = sha256 }, File)
 end
 
 --- file:decode(value): decodes a value of the description.

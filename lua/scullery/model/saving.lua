@@ -384,7 +384,7 @@ function saving.read(path, bytes)
   end
   local ok, result = pcall(loader, file)
   if ok then
-    fingerprint.models_agree(path, bytes, used.names)
+    fingerprint.models_agree(file.sha256, used.names)
     return result
   end
   fail("%s: %s", path, options.plain(type(result) == "table" and result.message or result))

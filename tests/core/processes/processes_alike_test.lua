@@ -71,6 +71,38 @@ function TestEachNumberIsCompared()
     sc.pipeline{ sc.solver.quantile{ tau = tau } }:fit(X, X:column(1))]])
 end
 
+-- A function makes rows for the part of each process alone: some of them are compared, and called
+-- for twice.
+function TestRowsOfAFunction()
+  local code = [[
+    local sc = require "scullery"
+    local rank, count = sc.processes.rank, sc.processes.count
+    local X, highest, calls = sc.randn{ 40000, 3, seed = rank * %s + 1 }, 0, 0
+    local ds = sc.data.rows{ n = 40000, d = 3, read = function(first, number)
+      calls = calls + 1
+      highest = number > 10 and math.max(highest, first + number - 1) or highest
+      local at = %s and calls > 2 and (first + calls) %% 30000 + 1 or first
+      local block = X:slice(at, at + number - 1)
+      return block, block:column(1):map(function(v) return v > 0 and 1 or 2 end)
+    end, task = "classification", classes = { 1, 2 } }
+    for _, solver in ipairs{ sc.solver.ridge{ lambda = 1e-3 }, sc.solver.cg{ lambda = 1e-3 } } do
+      local p = sc.pipeline{ sc.standardize(), sc.features{ p = sc.sampler.gaussian{ sigma = 1 },
+        T = 20, phi = sc.nonlinearity.fourier(), seed = 1 }, solver }
+      highest = 0
+      p:fit(ds)
+      if count == 2 and rank == 0 and _ == 1 then assert(highest < 30000, highest) end
+      print(("%%a"):format(p:decision(sc.ones(1, 3)):get(1, 1)), p:score(ds))
+    end]]
+  local one = succeeds(1, code:format(0, false))
+  for _, count in ipairs{ 2, 3, 7 } do
+    lu.assertEquals(succeeds(count, code:format(0, false)), one)
+  end
+  fails({ "pipeline:fit: the processes went different ways", "rows of a function, 40000 x 3 (",
+    "with the same options and rows" }, 3, code:format("(rank == 1 and 1 or 0)", false))
+  fails({ "does not return the same rows when it is called again with the same 'first'" }, 2,
+    code:format(0, true))
+end
+
 -- Process 0 alone writes a file, and all read it.
 function TestAFileOfTheScriptIsReadOnceItIsWritten()
   support.in_folder(function(folder)
