@@ -1,6 +1,7 @@
 /* scullery.checker: the process that tries a plugin: its report, the surroundings that a plugin
  * must leave as they are, memory in use, and the host's functions that are made to fail. */
 #define _GNU_SOURCE
+#include "base/process.h"
 #include "base/interrupt.h"
 #include "checker/checker.h"
 #include "lua/handle.h"
@@ -59,7 +60,7 @@ static int report(lua_State *L) {
   return 0;
 }
 
-/* ------------ surroundings */
+/* ------------ copies of this process */
 
 /* The number of entries of a folder, "." and ".." included; 0 if it cannot be read. Only
  * differences of it are compared. */
@@ -71,6 +72,48 @@ static size_t entries(const char *folder) {
   if (open != NULL) (void)closedir(open);
   return count;
 }
+
+static int release_output(lua_State *L) {
+  scl_process_output *out = lua_touserdata(L, 1);
+  scl_release(out->bytes);
+  out->bytes = NULL;
+  return 0;
+}
+
+/* Calls the function on the stack, which ends the process; its standard output is the pipe. */
+static int call_in_copy(void *context, int to) {
+  lua_State *L = context;
+  (void)dup2(to, STDOUT_FILENO);
+  (void)lua_pcall(L, 0, 0, 0);
+  (void)fprintf(stderr, "scullery: %s\n", luaL_tolstring(L, -1, NULL));
+  exit(EXIT_FAILURE);
+}
+
+/* checker.run_copy(f, seconds) -> what core.run_program gives, of a copy of this process that calls
+ * f(), which ends it: without the time that a program takes to start. nil where this process has
+ * more than one thread: the copy would lack the others. */
+static int run_copy(lua_State *L) {
+  enum { MOST_OUTPUT = 1 << 24, ONE_THREAD = 3 }; /* ".", ".." and the thread */
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  const double seconds = luaL_checknumber(L, 2);
+  if (entries("/proc/self/task") != ONE_THREAD) return 0;
+  scl_process_output *out = scl_lua_new_guarded(L, sizeof *out, release_output);
+  lua_pushvalue(L, 1);
+  (void)fflush(NULL);
+  SCL_LUA_TRY(L, scl_process_fork(call_in_copy, L, seconds, MOST_OUTPUT, out, &error));
+  lua_newtable(L);
+  lua_pushlstring(L, out->bytes == NULL ? "" : out->bytes, out->size);
+  lua_setfield(L, -2, "output");
+  scl_lua_set_text(L, "message", out->message);
+  scl_lua_set_integer(L, "status", (size_t)out->status);
+  scl_lua_set_boolean(L, "late", out->late);
+  if (out->signal == 0 || out->late) return 1;
+  scl_lua_set_integer(L, "signal", (size_t)out->signal);
+  scl_lua_set_text(L, "signal_name", strsignal(out->signal));
+  return 1;
+}
+
+/* ------------ surroundings */
 
 /* The handler of every classical signal (1 to 31), as one text: "number:address" each. */
 static void set_signals(lua_State *L) {
@@ -245,5 +288,5 @@ static int watch_host(lua_State *L) {
 }
 
 SCL_LUA_CALLS(scl_checker_process_calls, {"report_begin", report_begin, 1}, {"report", report, 1},
-              {"surroundings", surroundings, 0}, {"lives", lives, 2}, {"in_use", memory_in_use, 0},
-              {"watch_host", watch_host, 3});
+              {"run_copy", run_copy, 2}, {"surroundings", surroundings, 0}, {"lives", lives, 2},
+              {"in_use", memory_in_use, 0}, {"watch_host", watch_host, 3});

@@ -1,6 +1,7 @@
 --- scullery plugin check FILE.so: the command.
 local check = require "scullery_checker"
 local core = require "scullery_checker.core"
+local process = require "scullery_checker.process"
 local say = require "scullery.base.say"
 
 local command = {}
@@ -172,9 +173,11 @@ end
 
 -- The checks of one target, beside the files `others`.
 local function check_one(given, target, others, seed)
+  process.copies = true
   local all = check.run(target, { only = given.only, seed = seed, seconds = given.seconds,
     in_process = given.in_process or given.reproduce ~= nil, with = others,
     report = not given.json and reporter(target) or nil })
+  process.copies = false
   if given.json then
     print(core.json_encode(all))
   else

@@ -29,7 +29,7 @@ end
 -- refused.
 local function outcome(t, given, seed)
   local ok, list = pcall(function()
-    local made = t.subject:make(given)
+    local made = t.subject:make(t.subject:hasty(given))
     if t.kind == "stage" then
       local fine, rows = pcall(t.subject.use, made, seed, ROWS)
       return { use_counts(t, made, seed), fine and rows or nil }

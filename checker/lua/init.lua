@@ -2,6 +2,7 @@
 --- about, run = function(t) end, seconds = }, in check/common.lua for all kinds and in
 --- check/KIND.lua for one; it runs in a process of its own, and says what it finds by the methods
 --- of t (check/trial.lua). in_c = true: it says nothing of components that are defined in Lua.
+--- plain_malloc = true: it asks how much malloc has given out.
 local core = require "scullery_checker.core"
 local options = require "scullery.base.options"
 local process = require "scullery_checker.process"
@@ -62,7 +63,11 @@ local function in_child(one, test, o, timeouts)
   for _, path in ipairs(o.with or {}) do
     words[#words + 1], words[#words + 2] = "--with", path
   end
-  local result, ended, printed, after = process.run(one.source, words, seconds)
+  local result, ended, printed, after = process.run(one.source, words, seconds,
+    not test.plain_malloc and function(given)
+      check.report_child(one.source, { component = one.title, only = test.name, seed = o.seed,
+        report = given.report, seconds = given.seconds, with = o.with })
+    end)
   if not result then return ended end
   if after then return { outcome = after.outcome, text = after.text .. ", after the test" } end
   if printed and result.outcome == "pass" then
@@ -93,7 +98,8 @@ end
 
 -- A file is opened in another process first: what happens there does not end this one.
 local function list_in_child(path, o)
-  local list, ended, printed, after = process.run(path, {}, o.seconds or check.patience)
+  local list, ended, printed, after = process.run(path, {}, o.seconds or check.patience,
+    function(given) check.report_child(path, given) end)
   if not list then return nil, ended end
   if list.refused then return nil, { outcome = "fail", text = list.refused } end
   if after then return nil, after end

@@ -8,6 +8,10 @@ local process = {}
 local PLAIN_MALLOC <const> = "GLIBC_TUNABLES=glibc.malloc.tcache_count=0"
 local GRACE <const> = 2 -- seconds that a process may take beyond its limit, at which it ends itself
 
+--- process.copies: whether copies of this process may try plugins: what it holds is destroyed in
+--- each of them.
+process.copies = false
+
 --- process.is_own(): whether this is such a process.
 function process.is_own() return process.token ~= nil end
 
@@ -49,14 +53,22 @@ function process.command()
     cannot run in processes of their own; use in_process = true", 0)
 end
 
---- process.run(target, arguments, seconds): `scullery plugin check target ARGUMENTS --report
---- TOKEN`. Returns its report, or nil and { outcome, text } of how it ended; then what it printed
---- itself, or nil; then { outcome, text } where it ended badly after its report, or nil.
-function process.run(target, arguments, seconds)
+--- process.run(target, arguments, seconds[, answer]): `scullery plugin check target ARGUMENTS
+--- --report TOKEN`; or, with process.copies, a copy of this process that calls answer{ report =
+--- TOKEN, seconds = }. Returns its report, or nil and { outcome, text } of how it ended; then what
+--- it printed itself, or nil; then { outcome, text } where it ended badly after its report, or nil.
+function process.run(target, arguments, seconds, answer)
   local token = ("report-%d "):format(math.floor(core.clock() * 1e9))
-  local words = { "env", PLAIN_MALLOC, process.command(), "plugin", "check", target, "--report",
-    token, "--seconds", ("%g"):format(seconds), table.unpack(arguments) }
-  local watched = core.run_program(words, seconds + GRACE)
+  local function copy()
+    answer{ report = token, seconds = seconds }
+    os.exit(true, true)
+  end
+  local watched = answer and process.copies and core.run_copy(copy, seconds + GRACE)
+  if not watched then
+    watched = core.run_program({ "env", PLAIN_MALLOC, process.command(), "plugin", "check", target,
+      "--report", token, "--seconds", ("%g"):format(seconds), table.unpack(arguments) },
+      seconds + GRACE)
+  end
   local from, to = watched.output:find("\n" .. token, 1, true)
   if not from then return nil, ended(watched, seconds) end
   local report = core.json_decode((watched.output:sub(to + 1):match("[^\n]*")), "a report")

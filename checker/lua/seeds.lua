@@ -10,7 +10,7 @@ local FIRST <const>, BITS <const> = 3, { 8, 16, 31, 32, 40, 52 }
 local function settings(t)
   local list = {}
   for _, variant in ipairs(t.subject:variants()) do
-    list[#list + 1] = variant.given
+    list[#list + 1] = t.subject:hasty(variant.given)
     for _, option in ipairs(t.subject.info.options) do
       local default = tonumber(option.default)
       if option.takes_integer and default and default > FEW and #list < 12 then
@@ -66,7 +66,8 @@ local function check_fits(t)
     local case, losses = one.cases[1], {}
     for k = 1, 2 * RANKED do
       local seed = k <= RANKED and k or k - RANKED + LARGE
-      local told = problems.solve(t.subject:make(problems.with(one.given, { seed = seed })),
+      local told = problems.solve(t.subject:make(problems.with(t.subject:hasty(one.given),
+        { seed = seed })),
         problems.with(case.problem, { Z = case.problem.X }))
       if told.status ~= "ok" then break end
       local off = told.fits[1].predictions - case.problem.Y

@@ -84,7 +84,9 @@ function Subject:hasty(given)
   local hasty = {}
   for key, value in pairs(given) do hasty[key] = value end
   for _, option in ipairs(self.info.options) do
-    if option.name == "max_iterations" then hasty.max_iterations = ITERATIONS end
+    if option.name == "max_iterations" and not given.max_iterations then
+      hasty.max_iterations = ITERATIONS
+    end
   end
   return pcall(self.make, self, hasty) and hasty or given
 end

@@ -49,7 +49,8 @@ end
 function Trial:note(format, ...) self.noted = format:format(...) end
 
 --- t:variants(): an iterator over (component, label): with its defaults, then with other options,
---- as subject.variants makes them. Sentences begin with the label of the one at hand.
+--- as subject.variants makes them, solvers with few iterations. Sentences begin with the label of
+--- the one at hand.
 function Trial:variants()
   local list, i = self.subject:variants(), 0
   return function()
@@ -60,7 +61,8 @@ function Trial:variants()
     end
     local text = label_of(list[i])
     self.label = (#list > 1 or text ~= list[i].label) and text or nil
-    return list[i].component, text
+    local hasty = self.kind == "solver" and self.subject:make(self.subject:hasty(list[i].given))
+    return hasty or list[i].component, text
   end
 end
 

@@ -365,6 +365,58 @@ PART_LOSS_ABILITY(boosting)
 const scl_plugin scullery_plugin = {
     .name = "boosting",
     .summary = "gradient boosting of any solver, for any loss",
+    .definition =
+        /* The slope of the loss, by differences; NaN at a kink. */
+    "slope(f, y) = (function(h)\n"
+    "  local above, below = (loss.l(f + h, y) - loss.l(f, y))/h, (loss.l(f, y) - loss.l(f - h, "
+    "y))/h\n"
+    "  return abs(above - below) < 0.01 and (above + below)/2 or 0/0\n"
+    "end)(1e-5)\n"
+    /* Where an increasing f is 0; NaN where it is for a whole stretch, of which rounding chooses. */
+    "root(f, low, high) = (function()\n"
+    "  for _ = 1, 60 do\n"
+    "    local middle = low + (high - low)/2\n"
+    "    local here = f(middle)\n"
+    "    if here ~= here or abs(here) < 1e-12 and high - low > 1e-6 then return 0/0 end\n"
+    "    if here > 0 then high = middle else low = middle end\n"
+    "  end\n"
+    "  return low\n"
+    "end)()\n"
+    /* F of one target: its best constant, then rounds in which the solver fits the negative slopes, each
+         * with the best step of at most 1. */
+    "one(rows) = (function(made, reach)\n"
+    "  local function slopes(f, along)\n"
+    "    return sum(rows, function(r, i) return r.w*slope(f(i), r.y)*(along and along[i] or 1) "
+    "end)\n"
+    "  end\n"
+    "  local function at(c) return slopes(function() return c end) end\n"
+    "  local b = root(at, -reach, reach)\n"
+    "  local f = map(rows, function() return b end)\n"
+    "  for _ = 1, rounds do\n"
+    "    local left = map(rows, function(r, i) return { x = r.x, w = r.w, y = -slope(f[i], r.y) } "
+    "end)\n"
+    "    local h = solver.score(left)\n"
+    "    local along = map(rows, function(r) return h(r.x)[1] end)\n"
+    "    local function moved(s) return function(i) return f[i] + rate*s*along[i] end end\n"
+    "    local whole = slopes(moved(1), along)\n"
+    "    local s = abs(whole) < 1e-12 and 0/0 or whole < 0 and 1\n"
+    "      or root(function(s) return slopes(moved(s), along) end, 0, 1)\n"
+    "    f = map(rows, function(_, i) return moved(s)(i) end)\n"
+    "    made[#made + 1] = function(x) return rate*s*h(x)[1] end\n"
+    "  end\n"
+    "  local kink = slope(rows[1].y, rows[1].y)\n"
+    "  return kink == kink and function(x) return b + sum(made, function(h) return h(x) end) end\n"
+    "end)({}, 50*max(1, largest(rows, function(r) return abs(r.y) end)))\n"
+    /* Each target by itself; a definition of the loss and few rounds are needed. */
+    "score(rows) = rounds < 9 and loss.l and (function(made)\n"
+    "  for j = 1, type(rows[1].y) == \"number\" and 1 or #rows[1].y do\n"
+    "    made[j] = one(map(rows, function(r)\n"
+    "      return { x = r.x, w = r.w, y = type(r.y) == \"number\" and r.y or r.y[j] }\n"
+    "    end))\n"
+    "    if not made[j] then return nil end\n"
+    "  end\n"
+    "  return function(x) return map(made, function(f) return f(x) end) end\n"
+    "end)({})",
     .doc =
         "F(x) = b + rate sum_m s_m h_m(x): in each of the rounds the solver fits h_m, as a\n"
         "regression, to the negative slopes -l'(F, y) of the loss at the F so far (Friedman\n"

@@ -264,15 +264,21 @@ static void cost(const void *instance, const scl_problem *problem, const double 
 const scl_plugin scullery_plugin = {
     .name = "knn",
     .summary = "k nearest neighbours: votes of a classification, means of a regression",
-    .definition = "score(rows) = type(rows[1].y) == \"number\" and function(x)\n"
-                  "  local apart = map(rows, function(r) return squared_distance(r.x, x) end)\n"
-                  "  local function before(i) return sum(apart, function(s, j)\n"
-                  "    return when(s < apart[i] or s == apart[i] and j < i, 1, 0) end) end\n"
-                  "  local function of(f)\n"
-                  "    return sum(rows, function(r, i) return before(i) < k and f(r) or 0 end)\n"
-                  "  end\n"
-                  "  return of(function(r) return r.w*r.y end)/of(function(r) return r.w end)\n"
-                  "end",
+    .definition =
+        "score(rows) = function(x)\n"
+        "  local apart = map(rows, function(r) return squared_distance(r.x, x) end)\n"
+        "  local last = sorted(apart)[min(k, #rows)]\n"
+        "  local left = k - sum(apart, function(s) return s < last and 1 or 0 end)\n"
+        "  local w = map(rows, function(r, i)\n"
+        "    left = left - (apart[i] == last and 1 or 0)\n"
+        "    return (apart[i] < last or apart[i] == last and left >= 0) and r.w or 0\n"
+        "  end)\n"
+        "  return map(type(rows[1].y) == \"number\" and { 1 } or rows[1].y, function(_, j)\n"
+        "    return sum(rows, function(r, i)\n"
+        "      return w[i] > 0 and w[i]*(type(r.y) == \"number\" and r.y or r.y[j]) or 0\n"
+        "    end)/sum(w)\n"
+        "  end)\n"
+        "end",
     .doc = "f(x) = the mean of the targets of the k training rows nearest to x in Euclidean\n"
            "distance (ties to the earlier row), weighted by the row weights. A classification's\n"
            "scores are shares of votes, from -1 (none) to 1 (all). Two classes that tie give 0,\n"

@@ -147,6 +147,38 @@ static scl_status optimal_stepsize_solve(const void *instance, const scl_problem
 const scl_plugin scullery_plugin = {
     .name = "optimal_stepsize",
     .summary = "Greedy descent of a weight function, each step the best for its minibatch",
+    .definition =
+        /* The slope of the loss of one target. */
+    "slope(f, y) = when(loss == \"square\", f - y, loss == \"logistic\", -y/(1 + exp(y*f)),\n"
+    "  loss == \"exponential\", -y*exp(-y*f), loss == \"hinge\", when(y*f < 1, -y, 0),\n"
+    "  loss == \"squared_hinge\", -y*max(0, 1 - y*f), max(-delta, min(delta, f - y)))\n"
+    /* Coefficients of one target after steps each of which is the root of the derivative, of
+         * rows that are all alike: whatever is drawn is one of them. */
+    "descend(x, y, G, steps) = (function(a, f)\n"
+    "  for t = 1, steps do\n"
+    "    local at, phi, now = sum(a, function(v, k) return v*G[k][t] end), x[t], (1 - lambda)*f\n"
+    "    local function rise(eta)\n"
+    "      return slope(now + eta*phi, y)*phi + lambda*((1 - lambda)*at + eta*G[t][t])\n"
+    "    end\n"
+    "    local low, high = 0, -rise(0)/(lambda*G[t][t])\n"
+    "    low, high = min(low, high), max(low, high)\n"
+    "    for _ = 1, 200 do\n"
+    "      local middle = low + (high - low)/2\n"
+    "      if rise(middle) > 0 then high = middle else low = middle end\n"
+    "    end\n"
+    "    a = map(a, function(v) return (1 - lambda)*v end)\n"
+    "    a[t], f = low, now + low*phi\n"
+    "  end\n"
+    "  return function(z) return sum(a, function(v, k) return v*z[k] end) end\n"
+    "end)({}, 0)\n"
+    /* Without rows held out, and without a softmax: the scores of rows of features x. */
+    "score(rows) = rows.gram and holdout == 0 and not (rows.classes > 2 and loss == \"logistic\") "
+    "and (function(list)\n"
+    "  local made = map(list(rows[1].y), function(y)\n"
+    "    return descend(rows[1].x, y, rows.gram, iterations or #rows[1].x)\n"
+    "  end)\n"
+    "  return function(x) return map(made, function(f) return f(x) end) end\n"
+    "end)(function(y) return type(y) == \"number\" and { y } or y end)",
     .doc =
         "alpha <- (1 - lambda) alpha + eta_t K(w_t, .), t = 1 .. T, where eta_t minimises\n"
         "mean l(f, y) + (lambda/2) ||alpha||^2 over a minibatch: algorithm 2 of Dube and Marchand\n"

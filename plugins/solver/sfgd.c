@@ -229,6 +229,43 @@ static scl_status sfgd_solve(const void *instance, const scl_problem *problem, s
 const scl_plugin scullery_plugin = {
     .name = "sfgd",
     .summary = "Stochastic functional gradient descent, one parameter and one minibatch a step",
+    .definition =
+        /* The slope of the loss of one target. */
+    "slope(f, y) = when(loss == \"square\", f - y, loss == \"logistic\", -y/(1 + exp(y*f)),\n"
+    "  loss == \"exponential\", -y*exp(-y*f), loss == \"hinge\", when(y*f < 1, -y, 0),\n"
+    "  loss == \"squared_hinge\", -y*max(0, 1 - y*f), max(-delta, min(delta, f - y)))\n"
+    /* ||alpha||^2 of the coefficients of all targets. */
+    "square(A, G) = sum(A, function(a)\n"
+    "  return sum(a, function(v, i) return v*sum(a, function(w, j) return w*G[i][j] end) end)\n"
+    "end)\n"
+    /* Coefficients times s; and, where they are longer than B, shortened to B. */
+    "times(A, s) = map(A, function(a) return map(a, function(v) return s*v end) end)\n"
+    "bounded(A, G) = times(A, min(1, B/max(sqrt(square(A, G)), 1e-300)))\n"
+    /* The mean of the iterates (that at 0 counts), each after a step along the slope of the loss,
+         * of rows that are all alike: whatever is drawn is one of them. */
+    "descend(row, Y, G, steps) = (function(A, total)\n"
+    "  for t = 1, steps do\n"
+    "    local moved = times(A, 1 - 1/t)\n"
+    "    for j = 1, #Y do\n"
+    "      local f = sum(A[j], function(v, k) return v*row.x[k] end)\n"
+    "      moved[j][t] = -slope(f, Y[j])*row.base[t]/(lambda*t)\n"
+    "    end\n"
+    "    A = bounded(moved, G)\n"
+    "    total = map(total, function(s, j)\n"
+    "      return map(A[j], function(v, k) return v + (s[k] or 0) end)\n"
+    "    end)\n"
+    "  end\n"
+    "  return bounded(times(total, 1/(steps + 1)), G)\n"
+    "end)(map(Y, function() return {} end), map(Y, function() return {} end))\n"
+    /* With lambda as a number and without rows held out: the scores of rows of features x. */
+    "score(rows) = rows.gram and holdout == 0 and type(lambda) == \"number\"\n"
+    "  and not (rows.classes > 2 and loss == \"logistic\") and (function(A)\n"
+    "  return function(x)\n"
+    "    return map(A, function(a) return sum(a, function(v, k) return v*x[k] end) end)\n"
+    "  end\n"
+    "end)(descend(rows[1], type(rows[1].y) == \"number\" and { rows[1].y } or rows[1].y, "
+    "rows.gram,\n"
+    "  iterations or #rows[1].x))",
     .doc =
         "min mean l(f, y) + (lambda/2) ||alpha||^2 over ||alpha|| <= B, "
         "f(x) = E alpha(w) phi(w, x),\n"

@@ -243,6 +243,49 @@ static scl_status trimmed_solve(const void *self, const scl_problem *problem, sc
 const scl_plugin scullery_plugin = {
     .name = "trimmed",
     .summary = "Least trimmed squares: ridge on the rows that fit best",
+    .definition =
+        /* Targets of a row. */
+    "list(y) = type(y) == \"number\" and { y } or y\n"
+    /* The mean of f with weights u, by which rows and targets are centred; 0 without a constant, where
+         * they are not. */
+    "centre(rows, u, f) = intercept and sum(rows, function(r, i) return u[i]*f(r) end)/sum(u) or "
+    "0\n"
+    /* Ridge regression of target k on rows of weights u. */
+    "fit(rows, u, k) = (function(y, m)\n"
+    "  local function moment(f, g) return sum(rows, function(r, i) return u[i]*f(r)*g(r) end) end\n"
+    "  local function of(j) return function(r) return r.x[j] - m[j] end end\n"
+    "  local a = solve(map(m, function(_, i) return map(m, function(_, j)\n"
+    "    return moment(of(i), of(j)) + (i == j and lambda*sum(u) or 0) end) end),\n"
+    "    map(m, function(_, i) return moment(of(i), function(r) return list(r.y)[k] - y end) "
+    "end))\n"
+    "  return function(x) return y + sum(a, function(v, j) return v*(x[j] - m[j]) end) end\n"
+    "end)(centre(rows, u, function(r) return list(r.y)[k] end), map(rows[1].x, function(_, j)\n"
+    "  return centre(rows, u, function(r) return r.x[j] end) end))\n"
+    /* Concentration: fit, and give the weight to the rows that fit best, until it gains nothing. */
+    "score(rows) = (function(u, keep, f)\n"
+    "  local unit = sum(rows, function(r) return r.w*dot(list(r.y), list(r.y)) end)/sum(u)\n"
+    "  for _ = 1, max_iterations do\n"
+    "    f = map(list(rows[1].y), function(_, k) return fit(rows, u, k) end)\n"
+    "    local apart = map(rows, function(r)\n"
+    "      return sum(f, function(h, k) return (h(r.x) - list(r.y)[k])^2 end)\n"
+    "    end)\n"
+    "    local left, gain, next, levels = keep, sum(u) > keep*(1 + 1e-9) and 1 or 0, {}, "
+    "sorted(apart)\n"
+    "    for i = 1, #levels do\n"
+    "      for j = 1, levels[i] ~= levels[i - 1] and #rows or 0 do\n"
+    "        if apart[j] == levels[i] then\n"
+    "          next[j] = max(0, min(rows[j].w, left))\n"
+    "          left = left - next[j]\n"
+    "        end\n"
+    "      end\n"
+    "    end\n"
+    "    for i = 1, #rows do gain = gain + (u[i] - next[i])*apart[i]/keep/unit end\n"
+    "    u = next\n"
+    "    if gain <= 1e-12 then break end\n"
+    "  end\n"
+    "  return function(x) return map(f, function(h) return h(x) end) end\n"
+    "end)(map(rows, function(r) return r.w end),\n"
+    "  sum(rows, function(r) return r.w end)*(1 - floor(fraction*#rows + 1e-9)/#rows))",
     .doc =
         "min over a, b and sets H of h = n - floor(fraction n) rows of\n"
         "(1/2h) sum_{i in H} ||phi_i a + b - y_i||^2 + (lambda/2) ||a||^2,\n"

@@ -54,9 +54,6 @@ skipped_at_size.poisson = skipped_at_size.erm .. " seeds"
 for _, name in ipairs{ "adaboost", "knn", "optimal_stepsize", "poisson", "sfgd" } do
   skipped_at_size[name] = skipped_at_size[name] .. " cuts"
 end
-for _, name in ipairs{ "adaboost", "boosting", "optimal_stepsize", "sfgd", "svm", "trimmed" } do
-  skipped_at_size[name] = skipped_at_size[name] .. " definition"
-end
 
 local of_solvers = {}
 for _, test in ipairs(require "scullery_checker.solver") do of_solvers[test.name] = true end

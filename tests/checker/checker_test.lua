@@ -203,30 +203,31 @@ end
 
 TestBehind = {}
 
--- Processes whose arguments have the path, and a word: a list of { pid, line }.
-local function processes_of(path, word)
+-- Commands whose arguments have the path, the first one first: a list of process numbers.
+local function processes_of(path)
   local _, out = support.shell("ls /proc")
   local list = {}
   for pid in out:gmatch("%d+") do
     local file = io.open("/proc/" .. pid .. "/cmdline", "rb")
     local line = file and file:read("a"):gsub("\0", " ") or ""
     if file then file:close() end
-    if line:find(path, 1, true) and line:find(word or "", 1, true) then
-      list[#list + 1] = { pid = pid, line = line }
+    if line:find(path, 1, true) and line:find("^%S*scullery plugin") then
+      list[#list + 1] = math.tointeger(pid)
     end
   end
+  table.sort(list)
   return list
 end
 
--- Their number, once there are some (or none), or after long.
-local function wait_for(present, path, word)
-  local count
+-- They, once there are so many, or after long.
+local function wait_for(count, path)
+  local list
   for _ = 1, 200 do
-    count = #processes_of(path, word)
-    if (count > 0) == present then return count end
+    list = processes_of(path)
+    if #list == count then break end
     support.shell("sleep 0.05")
   end
-  return count
+  return list
 end
 
 function TestBehind:test_no_files()
@@ -248,7 +249,7 @@ function TestBehind:test_no_processes()
     support.shell(("cp %s %s"):format(quote(faults.file "plugin_child"), quote(file)))
     local result = sc.plugin.check(file, { only = "surroundings", seed = 1 }).results[1]
     lu.assertEquals(result.outcome, "fail", result.text)
-    lu.assertEquals(wait_for(false, file), 0)
+    lu.assertEquals(wait_for(0, file), {})
   end)
 end
 
@@ -258,13 +259,10 @@ local function check_stopped_by(signal, expected)
     support.shell(("cp %s %s"):format(quote(faults.file "plugin_hangs"), quote(file)))
     support.shell(("{ %s plugin check %s --only surroundings; echo status $?; } >%s/out 2>&1 & \z
       true"):format(quote(support.binary), quote(file), folder))
-    lu.assertTrue(wait_for(true, file, "--component") > 0)
-    for _, one in ipairs(processes_of(file)) do
-      if one.line:find("^%S*scullery plugin") and not one.line:find("--report", 1, true) then
-        support.shell(("kill -%s %s"):format(signal, one.pid))
-      end
-    end
-    lu.assertEquals(wait_for(false, file), 0)
+    local list = wait_for(2, file) -- it, and the process of the test
+    lu.assertEquals(#list, 2)
+    support.shell(("kill -%s %d"):format(signal, list[1]))
+    lu.assertEquals(wait_for(0, file), {})
     lu.assertStrContains(support.read(folder .. "/out"), expected)
   end)
 end

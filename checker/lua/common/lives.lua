@@ -31,10 +31,10 @@ end
 local function several(t)
   local list = {}
   for _, one in ipairs(t.subject:variants()) do
-    if #list < 5 then list[#list + 1] = one.given end
+    if #list < 5 then list[#list + 1] = t.subject:hasty(one.given) end
   end
   for _, option in ipairs(t.subject.info.options) do
-    local given = t.subject:options()
+    local given = t.subject:hasty(t.subject:options())
     given[option.name] = values.is_numeric(option) and values.random(option, 0.8) or nil
     local ok, made = pcall(t.subject.make, t.subject, given)
     if ok and given[option.name] and #list < 8 and pcall(use, t, made, t.seed) then
@@ -126,7 +126,7 @@ local function held()
 end
 
 local function check_uses(t)
-  local component = t.subject:make(t.subject:options())
+  local component = t.subject:make(t.subject:hasty(t.subject:options()))
   local began = core.clock()
   local rows = few_rows(t, component)
   local uses = t.kind == "transport" and core.clock() - began > 0.1 and FEW_USES or USES
@@ -221,8 +221,10 @@ return {
     run = check_repeats },
   { name = "instances", about = "instances with other options do not disturb each other",
     run = check_instances },
-  { name = "lives", about = "memory does not grow over a thousand instances", run = check_lives },
-  { name = "uses", about = "memory and open files do not grow with use", run = check_uses },
+  { name = "lives", about = "memory does not grow over a thousand instances", run = check_lives,
+    plain_malloc = true },
+  { name = "uses", about = "memory and open files do not grow with use", run = check_uses,
+    plain_malloc = true },
   { name = "no-memory", about = "if allocate or scratch fails, a sentence says so; nothing leaks",
     run = check_memory },
   { name = "ctrl-c", about = "Ctrl-C ends a run as interrupted, and not with a wrong result",

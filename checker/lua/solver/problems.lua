@@ -65,13 +65,14 @@ end
 
 -- ------------ solved
 
--- sign(<w, x> + b) under a Gaussian K: T features with a Gram matrix of their own.
-local function map_of(problem)
+-- sign(<w, x> + b) under a Gaussian K: T features with a Gram matrix of their own; or without K.
+local function map_of(problem, without)
   if problem.cells then return (instantiation.map(problem.cells, core.source(problem.X), {})) end
   if not problem.T then return nil end
   local sc = require "scullery"
-  return core.map{ sampler = instance(sc.sampler.gaussian()), kernel = instance(sc.kernel.gaussian{
-    width = 1 }), phi = instance(sc.nonlinearity.sign()), dim = problem.X:cols(), T = problem.T,
+  return core.map{ sampler = instance(sc.sampler.gaussian()),
+    kernel = not without and instance(sc.kernel.gaussian{ width = 1 }) or nil,
+    phi = instance(sc.nonlinearity.sign()), dim = problem.X:cols(), T = problem.T,
     seed = problem.seed, dtype = problem.dtype or "float64", samples = 1000 }
 end
 
@@ -115,6 +116,26 @@ end
 
 --- problems.predict(problem, fit): the predictions of problem.Z.
 function problems.predict(problem, fit) return predict(problem, map_of(problem), fit) end
+
+-- Features of the rows Z, as coefficients multiply them.
+local function features(problem, Z, map)
+  return predict(problems.with(problem, { Z = Z }), map, { weights = core.eye(problem.T),
+    intercept = core.zeros(1, problem.T) })
+end
+
+--- problems.features(problem): { X, Z = features of the rows by the map of the problem, base =
+--- those of X without K, times sqrt(T), gram = the Gram matrix of K as a list of rows }.
+function problems.features(problem)
+  local map, gram = map_of(problem), {}
+  local G = core.map_gram(map)
+  for i = 1, problem.T do
+    gram[i] = {}
+    for j = 1, problem.T do gram[i][j] = G:get(i, j) end
+  end
+  return { X = features(problem, problem.X, map), Z = features(problem, problem.Z, map),
+    base = features(problem, problem.X, map_of(problem, true)) * math.sqrt(problem.T),
+    gram = gram }
+end
 
 --- problems.objective(component, problem): a function (weights, intercept or nil) of what the
 --- solver minimises.

@@ -30,6 +30,7 @@
  * Columns are sorted once, and rows of one value make a bin. A round sums weights from both ends up
  * to the largest bin, which is left out: a column of indicators costs as much as it has ones. */
 #include "columns.h"
+#include "definition.h"
 #include "shared/models.h"
 #include "shared/rows.h"
 #include "shared/state.h"
@@ -552,6 +553,7 @@ static void cost(const void *instance, const scl_problem *problem, const double 
 const scl_plugin scullery_plugin = {
     .name = "adaboost",
     .summary = "AdaBoost on decision stumps; several classes by SAMME or SAMME.R",
+    .definition = adaboost_definition,
     .doc =
         "Each round adds the stump x_j <= s ? a : b with the least weighted error e, with\n"
         "alpha = log((1 - e)/e) + log(K - 1), and multiplies the weights of the rows that it\n"

@@ -421,9 +421,66 @@ static const void *huber_ability(const void *self, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "huber",
     .summary = "Robust regression: Huber's loss with a ridge penalty",
-    .definition = "h(r) = when(abs(r) <= delta, r^2/2, delta*abs(r) - delta^2/2)\n"
-                  "objective(rows, a) = scale == \"none\" and\n"
-                  "  average(rows, function(r) return h(r.f - r.y) end) + lambda/2*dot(a, a)",
+    .definition =
+        "h(r) = when(abs(r) <= delta, r^2/2, delta*abs(r) - delta^2/2)\n"
+        "objective(rows, a) = scale == \"none\" and\n"
+        "  average(rows, function(r) return h(r.f - r.y) end) + lambda/2*dot(a, a)\n"
+        /* With scale "mad" as follows. The middle of values with the weights of the rows: the mean of two
+         * values where both are. */
+        "median(rows, list) = (function(order, below)\n"
+        "  local half = sum(rows, function(r) return r.w end)/2\n"
+        "  for k = 1, #order do\n"
+        "    for i = 1, order[k] ~= order[k - 1] and #rows or 0 do\n"
+        "      below = below + (list[i] == order[k] and rows[i].w or 0)\n"
+        "    end\n"
+        "    if below > half then return order[k] end\n"
+        "    if below == half then return (order[k] + order[k + 1])/2 end\n"
+        "  end\n"
+        "end)(sorted(list), 0)\n"
+        /* Ridge regression on rows of weights u, whose penalty does not depend on these. */
+        "ridge(rows, u) = (function(mean)\n"
+        "  local y, m = mean(function(r) return r.y end), map(rows[1].x, function(_, j)\n"
+        "    return mean(function(r) return r.x[j] end)\n"
+        "  end)\n"
+        "  local function moment(i, f)\n"
+        "    return sum(rows, function(r, k) return u[k]*(r.x[i] - m[i])*f(r) end)\n"
+        "  end\n"
+        "  local N = sum(rows, function(r) return r.w end)\n"
+        "  local a = solve(map(m, function(_, i) return map(m, function(_, j)\n"
+        "    return moment(i, function(r) return r.x[j] - m[j] end) + (i == j and lambda*N or 0) "
+        "end) end),\n"
+        "    map(m, function(_, i) return moment(i, function(r) return r.y - y end) end))\n"
+        "  return function(x) return y + sum(a, function(v, j) return v*(x[j] - m[j]) end) end\n"
+        "end)(function(f)\n"
+        "  return intercept and sum(rows, function(r, i) return u[i]*f(r) end)/sum(u) or 0\n"
+        "end)\n"
+        /* The least point of the objective for a delta of d, by reweighted least squares from f; nil where
+         * these do not settle. */
+        "robust(rows, d, f) = (function()\n"
+        "  for _ = 1, 400 do\n"
+        "    local before = map(rows, function(r) return f(r.x) end)\n"
+        "    f = ridge(rows, map(rows, function(r, i) return r.w*min(1, d/abs(before[i] - r.y)) "
+        "end))\n"
+        "    local moved = largest(rows, function(r, i) return abs(f(r.x) - before[i]) end)\n"
+        "    if moved < 1e-10*d then return f end\n"
+        "  end\n"
+        "end)()\n"
+        /* 1.4826 times the median distance of the residuals from their median. */
+        "spread(rows, f) = (function(off)\n"
+        "  local middle = median(rows, off)\n"
+        "  return 1.4826*median(rows, map(off, function(r) return abs(r - middle) end))\n"
+        "end)(map(rows, function(r) return f(r.x) - r.y end))\n"
+        /* Rounds of scale and fit, from ridge, until the scale changes by 1%. */
+        "score(rows) = scale == \"mad\" and type(rows[1].y) == \"number\" and (function(f)\n"
+        "  local s\n"
+        "  for _ = 1, 8 do\n"
+        "    local now = spread(rows, f)\n"
+        "    if s and abs(now - s) <= 0.01*s then break end\n"
+        "    s, f = now, robust(rows, delta*now, f)\n"
+        "    if not f or now == 0 then return nil end\n"
+        "  end\n"
+        "  return f\n"
+        "end)(ridge(rows, map(rows, function(r) return r.w end)))",
     .doc =
         "min_{a,b} (1/n) sum_i h(phi_i a + b - y_i) + (lambda/2) ||a||^2,\n"
         "h(r) = r^2/2 for |r| <= delta, else delta |r| - delta^2/2, each target by itself,\n"

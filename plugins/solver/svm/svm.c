@@ -13,6 +13,7 @@
  *   max_{i, j} v_i - v_j   over b_i that may grow and b_j that may shrink, v = y - f
  */
 #include "svm.h"
+#include "definition.h"
 #include "shared/distances.h"
 #include "shared/expansion.h"
 #include "shared/expansion_doubt.h"
@@ -572,6 +573,7 @@ static void cost(const void *instance, const scl_problem *problem, const double 
 const scl_plugin scullery_plugin = {
     .name = "svm",
     .summary = "Support vector machines: classes (one against one) and numbers (epsilon-SVR)",
+    .definition = svm_definition,
     .doc =
         "Classes: min (1/2) ||f||_K^2 + C sum_i w_i max(0, 1 - y_i (f(x_i) + f0)). Numbers:\n"
         "max(0, |f(x_i) + f0 - y_i| - epsilon) for the loss. K is exp(-gamma ||x-y||^2), or any\n"

@@ -1,0 +1,95 @@
+/* What solver.adaboost computes (scl_plugin.definition): functions in Lua of rows { x =, y =, w = }. */
+#ifndef SCULLERY_ADABOOST_DEFINITION_H
+#define SCULLERY_ADABOOST_DEFINITION_H
+
+static const char adaboost_definition[] =
+    /* The class of a row, from 1 on; the first heaviest one of a side. */
+    "class(y) = type(y) == \"number\" and (y > 0 and 2 or 1) or place(y, 1)\n"
+    /* The first column of a positive target. */
+    "place(y, k) = y[k] > 0 and k or place(y, k + 1)\n"
+    "first(side, k) = side[k] == largest(side) and k or first(side, k + 1)\n"
+    /* What a side with the weights p of the classes costs: Gini's impurity, or its error. */
+    "gini(p) = sum(p) > 0 and sum(p) - sum(p, function(x) return x^2 end)/sum(p) or 0\n"
+    "badness(p) = form == \"real\" and gini(p) or sum(p) - largest(p)\n"
+    /* Form "real": what a side adds to the scores of the classes. */
+    "logs(p) = map(p, function(x) return log(max(sum(p) > 0 and x/sum(p) or 1, 2^-52)) end)\n"
+    "step(p) = map(logs(p), function(x) return (#p - 1)*(x - mean(logs(p))) end)\n"
+    /* The other side of a split. */
+    "minus(p, q) = map(p, function(x, k) return max(x - q[k], 0) end)\n"
+    /* The weights of the classes of the rows at most s in column j, or above it. */
+    "side(rows, w, j, s, above) = (function(sums)\n"
+    "  for i = 1, #rows do\n"
+    "    local r = rows[i]\n"
+    "    if (r.x[j] > s) == above then sums[r.class] = sums[r.class] + w[i] end\n"
+    "  end\n"
+    "  return sums\n"
+    "end)(map(range(rows.classes), function() return 0 end))\n"
+    /* The different values of column j, ascending, each with the places of its rows. */
+    "bins(rows, j) = (function(list, made)\n"
+    "  for k = 1, #list do\n"
+    "    local bin = { s = list[k] }\n"
+    "    for i = 1, list[k] ~= list[k - 1] and #rows or 0 do\n"
+    "      if rows[i].x[j] == bin.s then bin[#bin + 1] = i end\n"
+    "    end\n"
+    "    if #bin > 0 then made[#made + 1] = bin end\n"
+    "  end\n"
+    "  return made\n"
+    "end)(sorted(map(rows, function(r) return r.x[j] end)), {})\n"
+    /* The least cost of a stump, its column and threshold: of equal ones the first column, and the
+     * lowest threshold. nil where rounding would choose. The first one tried does not split. */
+    "best(rows, columns, w, all) = (function(tried)\n"
+    "  for j = 1, #columns do\n"
+    "    local below = map(all, function() return 0 end)\n"
+    "    for k = 1, #columns[j] - 1 do\n"
+    "      local bin = columns[j][k]\n"
+    "      for of = 1, #bin do\n"
+    "        local c = rows[bin[of]].class\n"
+    "        below[c] = below[c] + w[bin[of]]\n"
+    "      end\n"
+    "      tried[#tried + 1] = { e = badness(below) + badness(minus(all, below)), j = j,\n"
+    "        s = (bin.s + columns[j][k + 1].s)/2 }\n"
+    "    end\n"
+    "  end\n"
+    "  local e = least(tried, function(t) return t.e end)\n"
+    "  for i = 1, #tried do -- rounding chooses\n"
+    "    if tried[i].e > e + 1e-14 and tried[i].e < e + 1e-10 then return nil end\n"
+    "  end\n"
+    "  for i = 1, #tried do\n"
+    "    if tried[i].e < e + 1e-12 then return tried[i].e, tried[i].j, tried[i].s end\n"
+    "  end\n"
+    "end)({ { e = badness(all), j = 1, s = inf } })\n"
+    /* The rounds, and the scores of a row: stumps vote, h of the two sides. */
+    "score(all) = all.classes > 0 and (function(K, made, rows)\n"
+    "  local total = sum(all, function(r) return r.w end)\n"
+    "  local columns = map(all[1].x, function(_, j) return bins(all, j) end)\n"
+    "  local w = map(all, function(r) return r.w/total end)\n"
+    "  rows.classes = K\n"
+    "  for _ = 1, stumps do\n"
+    "    local e, j, s = best(rows, columns, w, side(rows, w, 1, inf, false))\n"
+    "    if not e then return nil end\n"
+    "    if form == \"discrete\" and e >= 1 - 1/K - 1e-12 then break end\n"
+    "    local low, high = side(rows, w, j, s, false), side(rows, w, j, s, true)\n"
+    "    local a, b = first(low, 1), first(s < inf and high or low, 1)\n"
+    "    local function wrong(r) return r.class ~= (r.x[j] <= s and a or b) end\n"
+    "    e = sum(rows, function(r, i) return wrong(r) and w[i] or 0 end)\n"
+    "    local alpha = e > 0 and log((1 - e)/e) + log(K - 1) or 1\n"
+    "    local function vote(c)\n"
+    "      return map(low, function(_, k) return (K - 1)/K*alpha*(k == c and K - 1 or -1) end)\n"
+    "    end\n"
+    "    local h = form == \"real\" and { step(low), step(high) } or { vote(a), vote(b) }\n"
+    "    made[#made + 1] = function(x) return h[x[j] <= s and 1 or 2] end\n"
+    "    local next = map(rows, function(r, i)\n"
+    "      if form == \"real\" then return w[i]*exp(-made[#made](r.x)[r.class]/(K - 1)) end\n"
+    "      return w[i]*(wrong(r) and exp(alpha) or 1)\n"
+    "    end)\n"
+    "    local factor = sum(next)\n"
+    "    w = map(next, function(x) return x/factor end)\n"
+    "    if e == 0 or form == \"real\" and factor >= 1 - 1e-12 then break end\n"
+    "  end\n"
+    "  return function(x)\n"
+    "    local function f(k) return sum(made, function(h) return h(x)[k] end) end\n"
+    "    return K > 2 and map(range(K), f) or f(2)\n"
+    "  end\n"
+    "end)(all.classes, {}, map(all, function(r) return { x = r.x, class = class(r.y) } end))";
+
+#endif
