@@ -35,17 +35,23 @@ static double scale(const void *self) {
   return 1;
 }
 
+/* The root of S(x, x) after a layer, from that before: squares of lengths may overflow. */
+static double longer(const network *self, double length) {
+  return hypot(sqrt(self->weight / 2) * length, sqrt(self->bias));
+}
+
 /* K of two rows from the cosine of their angle and their lengths. */
 static double network_value(const network *self, double cosine, double u, double v) {
   const double half = self->weight / 2;
-  double uu = u * u, vv = v * v, uv = cosine * u * v, tangent = uv;
+  double r = cosine, uv = cosine * u * v, tangent = uv;
   for (size_t layer = 0; layer < self->depth; layer++) {
-    const double size = sqrt(uu) * sqrt(vv), r = size > 0 ? uv / size : 0;
-    const double step = size > 0 ? half * arccos_kernel(0, r) : 0;
-    uv = half * size * arccos_kernel(1, r) + self->bias;
-    uu = half * uu + self->bias;
-    vv = half * vv + self->bias;
+    const double size = u * v, step = size > 0 ? half * arccos_kernel(0, r) : 0,
+                 share = size > 0 ? half * arccos_kernel(1, r) : 0;
+    uv = size * share + self->bias;
     tangent = uv + tangent * step;
+    u = longer(self, u);
+    v = longer(self, v);
+    r = self->bias == 0 ? share / half : u > 0 && v > 0 ? uv / u / v : 0;
   }
   return self->form == FORM_NTK ? tangent : uv;
 }

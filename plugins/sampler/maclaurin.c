@@ -121,7 +121,7 @@ static scl_status maclaurin_create(void *instance, scl_error *error) {
   double mass = 0;
   for (size_t n = 0; n <= MOST_DEGREE; n++) {
     if (self->a[n] > 0) self->most = n;
-    self->share[n] = even ? self->a[n] > 0 : self->a[n] * pow(step, (double)n);
+    self->share[n] = self->a[n] == 0 ? 0 : even ? 1 : self->a[n] * pow(step, (double)n);
     mass += n == 0 ? 0 : self->share[n];
   }
   if (self->most == 0)

@@ -20,7 +20,7 @@ enum { RADIUS_CHI, RADIUS_UNIFORM };
 static const scl_option options[] = {
     SCL_ROW(spherical, radius, SCL_FORM_NUMBER | SCL_FORM_WORD | SCL_FORM_NAMED, "chi|uniform", "1",
             "length of each row: a number; \"chi\": that of N(0, I); {uniform = {low, high}}",
-            SCL_ABOVE(0, 1e250)),
+            SCL_ABOVE(0, 1e150)),
     SCL_OPTION_BIAS};
 
 /* Turns the option radius into the range low .. high of the length; low = high for a number. */
@@ -72,11 +72,11 @@ static scl_status draw_rows(const void *instance, const scl_draw *draw, const sc
 static scl_status law(const void *instance, const scl_draw *draw, scl_law *out, scl_error *error) {
   (void)draw, (void)error;
   const spherical *self = instance;
-  const double square =
-      (self->low * self->low + self->low * self->high + self->high * self->high) / 3; /* E r^2 */
+  const double ratio = self->low / self->high,
+               mean = (ratio * ratio + ratio + 1) / 3; /* E r^2/high^2 */
   out->family = self->chi ? SCL_FAMILY_GAUSSIAN : SCL_FAMILY_SPHERICAL;
   for (size_t j = 0; j < out->dim; j++)
-    out->scale[j] = self->chi ? 1 : sqrt(square / (double)out->dim);
+    out->scale[j] = self->chi ? 1 : self->high * sqrt(mean / (double)out->dim);
   return SCL_STATUS_OK;
 }
 

@@ -14,14 +14,23 @@
 
 static inline double deviance_grown(double c, double x) { return c == 0 ? x : expm1(c * x) / c; }
 
+/* exp(b f) - y^b, d = f - log y: by expm1 where the two are near each other; far above y that is
+ * infinite before exp(b f) is. */
+static inline double deviance_step(double b, double f, double y, double d) {
+  return b * d < 1 ? pow(y, b) * expm1(b * d) : exp(b * f) - pow(y, b);
+}
+
 static inline double deviance_value(double p, double f, double y) {
   const double a = p - 1, b = 2 - p, d = f - log(y);
-  return y > 0 ? pow(y, b) * (deviance_grown(a, -d) + deviance_grown(b, d)) : exp(b * f) / b;
+  if (!(y > 0)) return exp(b * f) / b;
+  if (b * d < 1) return pow(y, b) * (deviance_grown(a, -d) + deviance_grown(b, d));
+  const double above = deviance_step(b, f, y, d) / b;
+  return isinf(above) ? above : pow(y, b) * deviance_grown(a, -d) + above;
 }
 
 static inline double deviance_slope(double p, double f, double y) {
   const double a = p - 1, b = 2 - p, d = f - log(y);
-  return y > 0 ? pow(y, b) * (expm1(b * d) - expm1(-a * d)) : exp(b * f);
+  return y > 0 ? deviance_step(b, f, y, d) - pow(y, b) * expm1(-a * d) : exp(b * f);
 }
 
 static inline double deviance_curvature(double p, double f, double y) {

@@ -87,11 +87,15 @@ static double weigh(const tfidf *self, const double *idf, size_t j, double count
 
 /* Divide a row by its norm; numbers that are 0 do not change it. */
 static void normalize_row(double *x, size_t count) {
-  double sum = 0;
+  double sum = 0, largest = 0;
   for (size_t k = 0; k < count; k++)
+    largest = fmax(largest, fabs(x[k]));
+  for (size_t k = 0; largest > 0 && k < count; k++) {
+    x[k] /= largest;
     sum += x[k] * x[k];
+  }
   const double norm = sqrt(sum);
-  for (size_t k = 0; norm > 0 && k < count; k++)
+  for (size_t k = 0; largest > 0 && k < count; k++)
     x[k] /= norm;
 }
 

@@ -479,6 +479,15 @@ function TestSkewedChiSquareIsUnbiased()
   end
 end
 
+-- Rows of grey levels: powers of the radius that the kernel does not have are beyond a double.
+function TestMaclaurinOfLongRows()
+  local X = sc.randn{ 5, 4, seed = 1 } * 500
+  local made = sc.features{ p = sc.sampler.maclaurin{ degree = 2, radius = 1000 }, T = 20000,
+    seed = 2, phi = sc.nonlinearity.identity() }:fit(X):transform(X)
+  local want = (X * X:t() + 1):map(function(v) return v * v end)
+  lu.assertTrue((made * made:t() - want):abs():max() < 0.1 * want:abs():max())
+end
+
 -- J_0 far out, by the trapezoidal rule, which is exact for more points than its argument.
 function TestSphericalFarApart()
   local inst = sc.instantiation{ p = sc.sampler.spherical{ radius = 1 },

@@ -7,6 +7,21 @@ local support = require "support"
 
 local x4 = stepwise.x4
 
+-- A count near 0 is like 0, also where the mean divided by it is infinite.
+function TestTinyTargets()
+  local X = sc.matrix{ { 1 }, { 2 }, { 3 }, { 4 } }
+  for _, solver in ipairs{ sc.solver.poisson{ lambda = 1e-3 },
+    sc.solver.erm{ loss = sc.loss.poisson(), lambda = 1e-3 } } do
+    local weights = {}
+    for k, y in ipairs{ 0, 1e-320 } do
+      local p = sc.pipeline{ solver }:fit(X, { y, 1e7, 2e7, 1e8 }, { task = "regression" })
+      weights[k] = p:weights():get(1, 1)
+    end
+    lu.assertAlmostEquals(weights[1], weights[2], 1e-4)
+    lu.assertTrue(weights[1] > 1)
+  end
+end
+
 -- Predictions of poisson and gamma are means, in memory, from a stream, in scores of every way, in
 -- saved models and in the command; decisions are their logarithms.
 function TestPredictionsAreMeans()

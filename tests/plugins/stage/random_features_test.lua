@@ -58,6 +58,19 @@ function TestLayersOfRectifiers()
   lu.assertTrue(distance(list, exact) < 5)
 end
 
+-- Lengths whose squares are beyond double precision, beside a row of length 1.
+function TestLongAndShortRows()
+  local U, V = sc.matrix{ { 1e170, 0 }, { 1e-170, 0 }, { 1, 0 } }, sc.matrix{ { 1e-170, 1e-170 } }
+  local one = sc.kernel.arccos{ order = 1 }
+  lu.assertTrue((sc.kernel.network{ depth = 1 }:gram(U, V) - one:gram(U, V)):abs():max() < 1e-15)
+  for _, form in ipairs{ "nngp", "ntk" } do
+    local K = sc.kernel.network{ form = form, depth = 3 }
+    local want = K:gram(sc.matrix{ { 1, 0 } }, sc.matrix{ { 1, 1 } }):get(1, 1)
+    lu.assertAlmostEquals(K:gram(U, V):get(1, 1), want, 1e-14)
+    lu.assertAlmostEquals(K:gram(U, V):get(3, 1) * 1e170, want, 1e-14)
+  end
+end
+
 -- Of one hidden layer: the arc-cosine kernel; and, for f = m^-1/2 sum_j a_j sqrt2 (w_j'x + b_j)_+,
 -- the mean of the products of derivatives by all a_j, w_j and b_j.
 function TestTheTangentKernel()

@@ -73,6 +73,12 @@ function TestSparseRowsGiveTheBitsOfDenseOnes()
   end
 end
 
+function TestRowsWhoseSquaresOverflowOrVanish()
+  local X = sc.matrix{ { 3e200, 4e200 }, { 3e-200, 4e-200 }, { 3, 4 } }
+  local made = sc.pipeline{ sc.stage.tfidf{ idf = false } }:fit(X):transform(X)
+  for i = 1, 3 do lu.assertTrue((made:row(i) - sc.matrix{ { 0.6, 0.8 } }):abs():max() < 1e-15) end
+end
+
 function TestTheOrderOfRowsDoesNotMatter()
   local fit, X, order = counts_of(60, 9, 5), counts_of(10, 9, 6), {}
   for i = 1, 60 do order[i] = (i * 37) % 60 + 1 end
