@@ -1,5 +1,5 @@
 /* LIBSVM files that several processes read together. Each process parses the lines that begin in its
- * share of the bytes of all files; what they have found is then exchanged. On one machine the rows go
+ * share of the bytes of all files, and the gzip files that begin in it; what they have found is then exchanged. On one machine the rows go
  * into memory that all have in common. A share that cannot be read has no sentence: the files are
  * then read by each process, as by one alone. */
 #include "algebra/csr.h"
@@ -22,12 +22,21 @@ static size_t find_file(const size_t *bytes, size_t files, size_t *at) {
   return k;
 }
 
-static void take_share(libsvm_lines *l, const size_t *bytes, size_t all) {
+/* A gzip file is the process's that has its first byte. */
+static size_t find_begin(const size_t *bytes, const size_t *packed, size_t files, size_t *at) {
+  const size_t file = find_file(bytes, files, at);
+  if (packed[file] == 0 || *at == 0) return file;
+  *at = 0;
+  return file + 1;
+}
+
+static void take_share(libsvm_lines *l, const size_t *bytes, const size_t *packed, size_t all) {
   size_t from, stop;
   scl_processes_part(scl_processes_rank(), all, &from, &stop);
   libsvm_lines_rewind(l);
-  l->file = find_file(bytes, l->files, &from);
-  l->stop_file = find_file(bytes, l->files, &stop);
+  l->file = find_begin(bytes, packed, l->files, &from);
+  l->stop_file = find_begin(bytes, packed, l->files, &stop);
+  if (l->file == l->files) l->stop_file = --l->file; /* no line: from 0 to 0 of the last file */
   l->from = from;
   l->stop = stop;
   l->needs_rows = false; /* libsvm_join looks */
@@ -40,11 +49,14 @@ scl_status libsvm_divide(libsvm_source *s, bool whole, bool *divided, scl_error 
   if (!scl_processes_divide() || (whole && scl_processes_here() < scl_processes_count()) ||
       l->files > MOST_COUNTS / 8 / scl_processes_count())
     return SCL_STATUS_OK;
-  size_t *bytes = scl_allocate_array(l->files + 1, sizeof *bytes);
+  size_t *bytes = scl_allocate_array(2 * l->files + 1, sizeof *bytes),
+         *packed = bytes == NULL ? NULL : bytes + l->files;
   scl_status status =
       bytes == NULL ? scl_fail_memory(error, l->files * sizeof *bytes, "files") : SCL_STATUS_OK;
   for (size_t k = 0; bytes != NULL && k < l->files; k++) {
     bytes[k] = scl_shares_bytes(l->paths[k], false);
+    packed[k] = bytes[k] == 0 && l->files > 1;
+    if (packed[k]) bytes[k] = scl_shares_bytes(l->paths[k], true) / 256; /* 4 times the file */
     least = scl_min(least, bytes[k]);
     all += bytes[k];
   }
@@ -53,7 +65,7 @@ scl_status libsvm_divide(libsvm_source *s, bool whole, bool *divided, scl_error 
   *divided = status == SCL_STATUS_OK && all >= SCL_SHARED_BYTES;
   if (*divided && whole) /* rows in memory are made of all shares: they are not compared */
     status = scl_shares_same_files((const char *const *)l->paths, l->files, divided, error);
-  if (*divided) take_share(l, bytes, all);
+  if (*divided) take_share(l, bytes, packed, all);
   scl_release(bytes);
   return status;
 }

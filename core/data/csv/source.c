@@ -292,7 +292,10 @@ static scl_status prepare(csv_source *s, scl_table *out, scl_error *error) {
   SCL_TRY(csv_describe(&s->schema, out, error));
   for (size_t k = 0; k < s->files; k++)
     out->rows += s->file_rows[k];
-  if (s->use == WHOLE && !s->schema.sparse) SCL_TRY(scl_table_admit(out, s->options.dtype, error));
+  scl_status room = SCL_STATUS_OK;
+  if (s->use == WHOLE && !s->schema.sparse) room = scl_table_admit(out, s->options.dtype, error);
+  if (s->lines.divided) room = scl_processes_meet(room, error, "memory for %zu rows", out->rows);
+  SCL_TRY(room);
   s->base.targets = s->schema.target >= 0;
   SCL_TRY(count_and_label(s, out, error));
   SCL_TRY(csv_export(&s->schema, out, error));

@@ -30,14 +30,16 @@ function TestLibsvmIsReadByShares()
     support.write(folder .. "/bad.libsvm", whole .. "\n1 2:x\n1 y\n")
     support.write(folder .. "/zero.libsvm", whole .. "\n1 2:\0\n")
     support.write(folder .. "/empty.libsvm", ("# words\n"):rep(200000))
+    os.execute(("gzip -c %s/good.libsvm > %s/packed.gz"):format(folder, folder))
     local code = ([[
       local sc, core, folder = require "scullery", require "scullery.core", %q
       local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.5 },
         phi = sc.nonlinearity.fourier(), T = 20, seed = 1 }, sc.solver.ridge{ lambda = 1e-4 } }
-      for _, names in ipairs{ "good", "tail good tail", "bad", "zero", "good empty" } do
+      for _, names in ipairs{ "good", "tail good tail", "bad", "zero", "good empty",
+        "packed good packed", "packed packed" } do
         local paths = {}
         for name in names:gmatch "%%a+" do
-          paths[#paths + 1] = folder .. "/" .. name .. ".libsvm"
+          paths[#paths + 1] = folder .. "/" .. name .. (name == "packed" and ".gz" or ".libsvm")
         end
         for _, option in ipairs{ "dtype", "sparse", "stream" } do
           local value = option == "dtype" and "float32" or true
@@ -58,7 +60,7 @@ function TestLibsvmIsReadByShares()
       end]]):format(folder)
     local one = succeeds(1, code)
     local _, sets = one:gsub("dataset", "")
-    lu.assertEquals(sets, 6, one)
+    lu.assertEquals(sets, 12, one)
     lu.assertStrContains(one, "bad.libsvm: line 24001, column 3")
     for _, count in counts(2, 5) do lu.assertEquals(succeeds(count, code), one) end
   end)
@@ -213,6 +215,38 @@ function TestFilesWithQuotesAreReadByShares()
         local read = (so_far() - before) / bytes
         assert(read < most, read)
       end]]):format(folder .. "/large.csv"))
+  end)
+end
+
+-- A file that grows while processes read it: rows that were there, each once, or one sentence.
+function TestAFileThatGrows()
+  local said = { "went different ways", "changed", "the first line has", "missing label" }
+  support.in_folder(function(folder)
+    local path = folder .. "/grows.csv"
+    for run = 1, support.sanitized and 2 or 6 do
+      local lines = { "a,b,y" }
+      for i = 1, 120000 do lines[i + 1] = i .. ",0.125,1" end
+      support.write(path, table.concat(lines, "\n") .. "\n")
+      os.execute(([[awk 'BEGIN { for (i = 120001; i < 400000; i++) { print i ",0.125,1"
+        if (i %% 400 == 0) { fflush(); system("sleep 0.001") } } }' >> %s & echo $! > %s.pid]])
+        :format(path, path))
+      local status, out, err = several.run(3, ([[
+        local sc = require "scullery"
+        for read = 1, 4 do
+          local ds = sc.data.csv(%q, { target = "y", quiet = true, stream = %s })
+          local X, n = ds.X, #ds
+          if X then
+            assert(X:column(1):sum() == n * (n + 1) / 2 and ds.y:sum() == n and n >= 120000)
+          else
+            sc.pipeline{ sc.solver.ridge{ lambda = 1 } }:fit(ds)
+          end
+        end]]):format(path, run % 2 == 0))
+      os.execute(("kill $(cat %s.pid) 2> %s.kill"):format(path, path))
+      lu.assertNotEquals(status, 124, "it hangs")
+      local fine = status == 0 and err == ""
+      for _, words in ipairs(said) do fine = fine or status == 1 and err:find(words, 1, true) end
+      lu.assertTrue(fine and true, out .. err)
+    end
   end)
 end
 

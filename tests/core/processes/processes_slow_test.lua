@@ -38,6 +38,27 @@ function TestEverySolverHasTheBitsOfOneProcess()
   end
 end
 
+-- The matrix that all of one machine add to, in bands of other heights where a part has other rows.
+function TestProcessesAddToOneMatrixAtOnce()
+  local script = support.write(nil, [[
+    local sc = require "scullery"
+    local X = sc.randn{ 9000, 20, seed = 1 }
+    for _, dtype in ipairs{ "float32", "int16", "float32", "int16" } do
+      local p = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 0.2 }, T = 900, seed = 1,
+        phi = sc.nonlinearity.fourier(), dtype = dtype }, sc.solver.ridge{ lambda = 1e-6 } }
+      print(("%a"):format(p:fit(X, X:column(1)):decision(X):sum()))
+    end]])
+  local lines = {}
+  for _, count in ipairs(support.sanitized and { 1, 3 } or { 1, 2, 3, 7 }) do
+    local status, out, err = support.shell(("SCULLERY_PROGRESS=0 %s --processes %d %s"):format(
+      command, count, script))
+    lu.assertEquals({ status, err }, { 0, "" })
+    lines[#lines + 1] = out
+    lu.assertEquals(out, lines[1], count)
+  end
+  os.remove(script)
+end
+
 local mpirun = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " ..
   "mpirun.openmpi --oversubscribe --bind-to none "
 
