@@ -10,6 +10,8 @@ local FEW <const> = 256 -- parameters that are compared with as many others
 local LAGS <const> = { 64, 128, 256, 512, 1000, 1024, 4096, 8192, 1 << 15, 1 << 16, 1 << 20,
   1 << 24, 1 << 31, 1 << 32 }
 
+local BLOCKS <const> = 64 * 157 -- no multiple of these, and a whole number of blocks of 64
+
 -- FEW parameters from `first` on; nil where the sampler has not as many.
 local function from(draw, first)
   local ok, room = pcall(function()
@@ -30,16 +32,45 @@ local function block_of(room, name)
     or { memory = room.bias, rows = room.count, cols = 1 }
 end
 
+-- The squared lengths of parameters, where these are rows, of whole blocks.
+local function lengths_of(draw, room)
+  local ok, W = pcall(parameters.rows, draw, room)
+  local list = {}
+  for i = 1, ok and W and W:rows() or 0 do
+    list[i] = 0
+    for j = 1, W:cols() do list[i] = list[i] + W:get(i, j) ^ 2 end
+  end
+  return list
+end
+
+-- The share of numbers that are those of another list, but for rounding.
+local function share_of_equal(list, other)
+  if #list == 0 or #other == 0 then return nil end
+  local count = 0
+  for i, x in ipairs(list) do
+    if math.abs(x - other[i]) <= 1e-9 * x then count = count + 1 end
+  end
+  return count / #list
+end
+
 -- Numbers that come again by chance: what parameters an odd number apart share.
 local function check_periods(t, draw)
   local base, odd = from(draw, 0), from(draw, 10007)
   if not base or not odd then return false end
+  local lengths = lengths_of(draw, base)
+  local usual_lengths = share_of_equal(lengths, lengths_of(draw, from(draw, BLOCKS) or odd)) or 1
   local chance = {}
   each_column(base, function(what, name, j)
     chance[what] = { core.equal_share(block_of(base, name), block_of(odd, name), j) }
   end)
   for _, lag in ipairs(LAGS) do
     local later = from(draw, lag)
+    local again = later and usual_lengths < 0.5 and share_of_equal(lengths,
+      lengths_of(draw, later)) or 0
+    if again > (1 + usual_lengths) / 2 then
+      t:warn("parameters t and t + %d have one length, %d of %d times", lag, math.floor(again * FEW
+        + 0.5), FEW)
+    end
     each_column(later and base or { weights = { cols = 0 } }, function(what, name, j)
       local same, turned = core.equal_share(block_of(base, name), block_of(later, name), j)
       local usual = chance[what]
@@ -56,7 +87,7 @@ local function check_periods(t, draw)
     local a, b = from(draw, first), from(draw, first + 1)
     each_column(a and b and base or { weights = { cols = 0 } }, function(what, name, j)
       local same = core.equal_share(block_of(a, name), block_of(b, name), j)
-      t:expect(chance[what][1] > 0.3 or same < 0.4, "%s of parameters %d and later is that of the \z
+      t:expect(same < 0.4 + chance[what][1], "%s of parameters %d and later is that of the \z
         parameter before: large numbers lose their last bits", what, first)
     end)
   end

@@ -5,7 +5,7 @@ local values = require "scullery_checker.values"
 local group = {}
 
 --- group.patience: seconds after which the processes of a group hang.
-group.patience = 20
+group.patience = 40
 
 local MOST <const> = 8 -- processes of one group
 local SIZES <const> = { 1, 2, 3, 7 }

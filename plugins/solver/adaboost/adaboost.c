@@ -132,15 +132,16 @@ typedef struct stump {
   size_t rows; /* rows on the left, of the column's order */
 } stump;
 
-/* The class of the largest weight on one side. `side` holds that side's weight of each class;
- * the other side has totals - side. */
+/* The largest weight on one side, and its class, the first of those within the tie. `side` holds
+ * that side's weight of each class; the other side has totals - side. */
 static double heaviest(const double *totals, const double *side, size_t classes, bool other,
                        size_t *class) {
-  double most = -INFINITY;
+  double most = -INFINITY, chosen = -INFINITY;
   for (size_t k = 0; k < classes; k++) {
     const double here = other ? totals[k] - side[k] : side[k];
-    if (here <= most) continue;
-    most = here;
+    most = fmax(most, here);
+    if (!(here > chosen + tie)) continue;
+    chosen = here;
     *class = k;
   }
   return most;

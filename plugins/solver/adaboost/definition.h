@@ -7,7 +7,7 @@ static const char adaboost_definition[] =
     "class(y) = type(y) == \"number\" and (y > 0 and 2 or 1) or place(y, 1)\n"
     /* The first column of a positive target. */
     "place(y, k) = y[k] > 0 and k or place(y, k + 1)\n"
-    "first(side, k) = side[k] == largest(side) and k or first(side, k + 1)\n"
+    "first(side, k) = side[k] > largest(side) - 1e-12 and k or first(side, k + 1)\n"
     /* What a side with the weights p of the classes costs: Gini's impurity, or its error. */
     "gini(p) = sum(p) > 0 and sum(p) - sum(p, function(x) return x^2 end)/sum(p) or 0\n"
     "badness(p) = form == \"real\" and gini(p) or sum(p) - largest(p)\n"

@@ -234,6 +234,27 @@ function TestBoostingEnds()
     { 1, "converged", 0 })
 end
 
+-- Two classes of one weight on a side, whose sums differ by rounding: the first is taken, in any
+-- order of the rows.
+function TestEqualClassesDoNotDependOnTheOrderOfRows()
+  for seed = 1, 20 do
+    local w = sc.rand{ 6, 1, seed = seed }
+    w:set(4, 1, w:get(1, 1) + w:get(2, 1) + w:get(3, 1))
+    w:set(5, 1, 4)
+    w:set(6, 1, 4)
+    local x = sc.matrix{ { 0 }, { 0 }, { 0 }, { 0 }, { 1 }, { 1 } }
+    local y, scores = { 2, 2, 2, 1, 3, 3 }, {}
+    for _, order in ipairs{ { 1, 2, 3, 4, 5, 6 }, { 6, 3, 5, 2, 4, 1 } } do
+      local class = {}
+      for k, i in ipairs(order) do class[k] = y[i] end
+      local data = sc.dataset{ X = x:select(order), y = class, weights = w:select(order),
+        task = "classification" }
+      scores[#scores + 1] = fit({ sc.solver.adaboost{ stumps = 1 } }, data):decision(x)
+    end
+    lu.assertTrue(gap(scores[1], scores[2]) < 1e-9)
+  end
+end
+
 function TestBoostingRefuses()
   local function refuses(text, f, ...)
     local ok, message = pcall(f, ...)
