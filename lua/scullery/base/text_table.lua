@@ -52,7 +52,8 @@ function text_table.lines(rows, o)
     for j, cell in ipairs(row) do
       row[j] = text.pad(o.width and text.shorten(cell, widths[j]) or cell, widths[j], sides[j])
     end
-    lines[i] = table.concat(row, (" "):rep(gap)):gsub("%s+$", "")
+    -- The pattern "%s+$" takes time that is quadratic in the spaces beside a long cell.
+    lines[i] = table.concat(row, (" "):rep(gap)):match "^.*%S" or ""
   end
   if watcher then
     watcher{ rows = rows, sides = sides, lines = table.move(lines, 1, #lines, 1, {}) }

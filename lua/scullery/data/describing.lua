@@ -30,7 +30,7 @@ end
 -- ------------ sparse rows and texts
 
 local MOST_STORED, MOST_LISTED = 10, 10 -- numbers of a row that are shown; columns of a summary
-local SHORT = 60 -- columns of a text at the prompt
+local SHORT = 60 -- columns of a text at the prompt, and of a name in a summary
 
 -- What the rows of X are called that are shown as one text each: those of a sparse X, and texts;
 -- nil for a matrix.
@@ -223,7 +223,7 @@ function Summary:__tostring()
   local parts, rows = { self.title }, { heads }
   for _, line in ipairs(self.lines) do parts[#parts + 1] = "  " .. line end
   for i, one in ipairs(self) do
-    local row = { "  " .. one.name }
+    local row = { "  " .. text.shorten(one.name, SHORT) }
     for k, name in ipairs{ "min", "q1", "median", "q3", "max", "mean" } do
       row[k + 1] = one.kind == "date" and columns.date(math.floor(one[name]))
         or ("%.5g"):format(one[name])

@@ -205,12 +205,14 @@ function TestFilesWithQuotesAreReadByShares()
       lu.assertStrContains(one, words)
     end
     for _, count in counts(2, 3, 7) do lu.assertEquals(succeeds(count, code), one, count) end
-    write("large", names .. (rows(40, "\n", unsure)):rep(40000))
+    -- Shares that are cut wrongly are read again from the beginning: the bytes tell.
+    local function broken() return '"\n,"' end
+    write("large", names .. '1,5" wide,2\n' .. (rows(40, "\n", broken)):rep(50000))
     succeeds(3, ([[
       local sc, path = require "scullery", %q
       local function so_far() return io.open "/proc/self/io":read "a":match "rchar: (%%d+)" end
       local bytes = io.open(path):seek "end"
-      for stream, most in pairs{ [false] = 0.6, [true] = 1.8 } do -- of a stream: three passes
+      for stream, most in pairs{ [false] = 0.9, [true] = 1.9 } do -- of a stream: three passes
         local before = so_far()
         sc.data.csv(path, { target = "y", quiet = true, stream = stream })
         local read = (so_far() - before) / bytes

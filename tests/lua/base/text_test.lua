@@ -99,6 +99,9 @@ function TestTablesTakeSidesGapsAndLeastWidths()
     { sides = { "left", "right" }, least = { 3, 4 }, gap = 1 }), { "a      b", "1      2" })
   lu.assertEquals(text_table.lines({}), {})
   lu.assertEquals(text_table.lines({ { "ends", "" }, { "with", "nothing behind" } })[1], "ends")
+  local long = ("x"):rep(1300000) -- beside it each line ends in as many spaces
+  lu.assertTrue(table.concat(text_table.lines{ { long, "y" }, { "a", "" }, { "b", "c" } }, "\n")
+    == ("%s  y\na\nb%s  c"):format(long, (" "):rep(#long - 1)))
 end
 
 function TestTheWidestColumnsAreShortened()

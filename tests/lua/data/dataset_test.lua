@@ -356,6 +356,8 @@ end
 function TestDescribing:test_a_value_that_is_not_finite_is_told_with_its_place()
   lu.assertStrContains(tostring(sc.dataset{ X = { { 1, 2 }, { 3, 0 / 0 } } }:describe()),
     "not finite first in row 2, column 2")
+  local long = tostring(sc.dataset{ X = { { 1 } }, names = { ("kind=x"):rep(300000) } }:describe())
+  lu.assertTrue(#long < 1000)
 end
 
 function TestDescribing:test_a_regression_tells_the_range_of_its_target()
