@@ -1,6 +1,6 @@
 /* A process that finds that another one has ended waits for it. */
 // caught by: leaves fail
-// says: did not end in 20 s
+// says: did not end in 40 s
 // says: in the sum of 20 numbers
 #include "transport.h"
 
