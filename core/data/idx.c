@@ -6,6 +6,8 @@
 #include "base/pool.h"
 #include "base/text.h"
 #include "data/files/input.h"
+#include "data/shares.h"
+#include "processes/processes.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -464,12 +466,35 @@ static scl_status open_source(const char *const *images, const char *const *labe
   return status;
 }
 
+/* The rows of this process. */
+static scl_status fill_share(void *context, const scl_matrix *all, scl_error *error) {
+  idx_source *s = context;
+  size_t first, end, passed;
+  scl_processes_part(scl_processes_rank(), all->rows, &first, &end);
+  if (first > 0) SCL_TRY(idx_source_skip(&s->base, first, &passed, error));
+  scl_matrix part = scl_matrix_slice(all, first, end - first, 0, all->cols);
+  const scl_status status = idx_source_read(&s->base, first, end - first, &part, NULL, error);
+  scl_matrix_release(&part);
+  return status;
+}
+
+/* The images, by all processes where they can; the table has their size. */
+static scl_status read_table(idx_source *s, scl_dtype dtype, scl_table *out, scl_error *error) {
+  bool worth;
+  SCL_TRY(scl_shares_worth((const char *const *)s->paths, s->n_paths, &worth, error));
+  if (worth)
+    SCL_TRY(scl_shares_matrix(SCL_STATUS_OK, out->rows, out->cols, dtype, fill_share, s, &out->x,
+                              &out->alike, error));
+  if (out->alike) return SCL_STATUS_OK;
+  SCL_TRY(scl_matrix_create_raw(out->rows, out->cols, dtype, &out->x, error));
+  return scl_source_read(&s->base, 0, out->rows, &out->x, NULL, error);
+}
+
 scl_status scl_idx_read(const char *const *images, const char *const *labels, size_t parts,
                         const scl_idx_options *options, scl_table *out, scl_error *error) {
   scl_source *source;
   SCL_TRY(open_source(images, labels, parts, true, options, out, &source, error));
-  scl_status status = scl_matrix_create_raw(out->rows, out->cols, options->dtype, &out->x, error);
-  if (status == SCL_STATUS_OK) status = scl_source_read(source, 0, out->rows, &out->x, NULL, error);
+  const scl_status status = read_table((idx_source *)source, options->dtype, out, error);
   scl_source_destroy(source);
   if (status != SCL_STATUS_OK) scl_table_destroy(out);
   return status;

@@ -7,8 +7,9 @@
 #include "rows/source.h"
 
 /* The whole array, row by row in memory; the caller releases it. unpacked: the bound for gzip
- * (data/files/input.h). */
-scl_status scl_npy_read(const char *path, size_t unpacked, scl_matrix *out, scl_error *error);
+ * (data/files/input.h). together: all processes make this call, and may divide the reading. */
+scl_status scl_npy_read(const char *path, size_t unpacked, bool together, scl_matrix *out,
+                        scl_error *error);
 /* Whole or not at all; version 1.0, C order, the matrix' own dtype. */
 scl_status scl_npy_write(const scl_matrix *a, const char *path, scl_error *error);
 /* Rows in file order, each read once by scl_source_next, in flat memory, of `cols` columns: from a

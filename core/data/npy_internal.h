@@ -35,9 +35,10 @@ typedef struct npy_bytes {
   void *from;
 } npy_bytes;
 scl_status npy_read_header(const npy_bytes *bytes, bool texts, npy_layout *out, scl_error *error);
-/* The next `rows` rows of the array into *out; of an array stored by columns all of them. */
-scl_status npy_read_rows(const npy_bytes *bytes, const npy_layout *layout, size_t rows,
-                         scl_matrix *out, scl_error *error);
+/* The next `count` numbers to their places in *out, of which they are number `first` (from 0, in the
+ * order of the file) and those that follow. */
+scl_status npy_read_numbers(const npy_bytes *bytes, const npy_layout *layout, size_t first,
+                            size_t count, const scl_matrix *out, scl_error *error);
 /* float32 stays float32; every other type becomes float64. */
 scl_dtype npy_dtype(const npy_layout *layout);
 

@@ -2,6 +2,8 @@
 #include "base/text.h"
 #include "data/npy.h"
 #include "data/npy_internal.h"
+#include "data/shares.h"
+#include "processes/processes.h"
 
 #include <string.h>
 
@@ -46,27 +48,29 @@ static scl_status check_size(const scl_input *input, const char *path, const npy
 }
 
 /* Numbers whose bytes are those of the matrix are read without decoding. */
-scl_status npy_read_rows(const npy_bytes *from, const npy_layout *l, size_t rows, scl_matrix *out,
-                         scl_error *error) {
+scl_status npy_read_numbers(const npy_bytes *from, const npy_layout *l, size_t first, size_t count,
+                            const scl_matrix *out, scl_error *error) {
   const char *path = from->path;
   unsigned char bytes[BLOCK * 8];
   double values[BLOCK];
-  size_t total = rows * l->cols, got = 0;
+  size_t got = 0;
   if (npy_is_native(l, out->dtype) && !l->by_column) {
-    SCL_TRY(from->read(from->from, out->data, total * l->size, &got, error));
-    return got == total * l->size ? SCL_STATUS_OK : cut_off(path, l, error);
+    char *to = (char *)out->data + first * l->size;
+    SCL_TRY(from->read(from->from, to, count * l->size, &got, error));
+    return got == count * l->size ? SCL_STATUS_OK : cut_off(path, l, error);
   }
-  for (size_t done = 0, count; done < total; done += count) {
-    count = scl_min(BLOCK, total - done);
+  scl_matrix to = *out;
+  for (const size_t end = first + count; first < end; first += count) {
+    count = scl_min(BLOCK, end - first);
     SCL_TRY(from->read(from->from, bytes, count * l->size, &got, error));
     if (got != count * l->size) return cut_off(path, l, error);
     npy_decode(l, bytes, count, values);
     for (size_t k = 0; k < count; k++) {
-      const size_t place = done + k;
+      const size_t place = first + k;
       if (l->by_column)
-        scl_matrix_set(out, place % l->rows, place / l->rows, values[k]);
+        scl_matrix_set(&to, place % l->rows, place / l->rows, values[k]);
       else
-        scl_matrix_set(out, place / l->cols, place % l->cols, values[k]);
+        scl_matrix_set(&to, place / l->cols, place % l->cols, values[k]);
     }
   }
   return SCL_STATUS_OK;
@@ -118,7 +122,7 @@ static scl_status npy_rows_next(scl_source *source, scl_matrix *x, scl_matrix *y
   SCL_TRY(scl_matrix_create_raw(rows, l->cols, npy_dtype(l), x, error));
   s->done += rows;
   const npy_bytes bytes = bytes_of(s);
-  return npy_read_rows(&bytes, l, rows, x, error);
+  return npy_read_numbers(&bytes, l, 0, rows * l->cols, x, error);
 }
 
 static void npy_rows_destroy(scl_source *source) {
@@ -173,9 +177,39 @@ static scl_status read_whole(npy_rows *s, size_t unpacked, scl_matrix *out, scl_
   return scl_source_next(&s->base, &none, NULL, error);
 }
 
-scl_status scl_npy_read(const char *path, size_t unpacked, scl_matrix *out, scl_error *error) {
+/* The numbers of this process. */
+static scl_status fill_share(void *context, const scl_matrix *all, scl_error *error) {
+  npy_rows *s = context;
+  const npy_layout *l = &s->layout;
+  const npy_bytes bytes = bytes_of(s);
+  size_t first, end;
+  scl_processes_part(scl_processes_rank(), l->rows * l->cols, &first, &end);
+  SCL_TRY(scl_input_seek(s->input, l->data_at + first * l->size, first / l->cols, error));
+  SCL_TRY(npy_read_numbers(&bytes, l, first, end - first, all, error));
+  return end < l->rows * l->cols ? SCL_STATUS_OK : read_end(s->input, s->path, l, error);
+}
+
+static scl_status read_together(const char *path, scl_matrix *out, bool *read, scl_error *error) {
   npy_rows *s;
+  scl_status status = open_rows(path, &s, error);
+  const npy_bytes bytes = status == SCL_STATUS_OK ? bytes_of(s) : (npy_bytes){0};
+  npy_layout none = {0}, *l = s == NULL ? &none : &s->layout;
+  if (status == SCL_STATUS_OK) status = npy_read_header(&bytes, false, l, error);
+  if (status == SCL_STATUS_OK) status = check_size(s->input, path, l, error);
+  status =
+      scl_shares_matrix(status, l->rows, l->cols, npy_dtype(l), fill_share, s, out, read, error);
+  if (s != NULL) npy_rows_destroy(&s->base);
+  return status;
+}
+
+scl_status scl_npy_read(const char *path, size_t unpacked, bool together, scl_matrix *out,
+                        scl_error *error) {
+  npy_rows *s;
+  bool read = false;
   memset(out, 0, sizeof *out);
+  if (together) SCL_TRY(scl_shares_worth(&path, 1, &together, error));
+  if (together) SCL_TRY(read_together(path, out, &read, error));
+  if (read) return SCL_STATUS_OK;
   scl_status status = open_rows(path, &s, error);
   if (status == SCL_STATUS_OK) status = read_whole(s, unpacked, out, error);
   if (s != NULL) npy_rows_destroy(&s->base);

@@ -194,7 +194,8 @@ scl_status scl_npz_read(scl_npz *npz, const char *name, scl_npz_array *out, scl_
     status = scl_matrix_create_raw(m.layout.rows, m.layout.cols, npy_dtype(&m.layout),
                                    &out->numbers, error);
     if (status == SCL_STATUS_OK)
-      status = npy_read_rows(&m.bytes, &m.layout, m.layout.rows, &out->numbers, error);
+      status = npy_read_numbers(&m.bytes, &m.layout, 0, m.layout.rows * m.layout.cols,
+                                &out->numbers, error);
   }
   if (status != SCL_STATUS_OK) scl_npz_array_release(out);
   return status;

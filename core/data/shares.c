@@ -78,6 +78,45 @@ scl_status scl_shares_gather(scl_status mine, size_t own_count, const void *own,
   return status;
 }
 
+scl_status scl_shares_worth(const char *const *paths, size_t files, bool *worth, scl_error *error) {
+  size_t all = 0, least = SIZE_MAX;
+  *worth = false;
+  if (!scl_processes_divide() || scl_processes_here() < scl_processes_count()) return SCL_STATUS_OK;
+  for (size_t k = 0; k < files; k++) {
+    const size_t bytes = scl_shares_bytes(paths[k], false);
+    least = scl_min(least, bytes);
+    all += bytes;
+  }
+  if (least == 0) all = 0;
+  SCL_TRY(scl_processes_meet(SCL_STATUS_OK, error, "the reading of %s (%zu bytes)", paths[0], all));
+  return all < SCL_SHARED_BYTES ? SCL_STATUS_OK : scl_shares_same_files(paths, files, worth, error);
+}
+
+scl_status scl_shares_matrix(scl_status mine, size_t rows, size_t cols, scl_dtype dtype,
+                             scl_status (*fill)(void *context, const scl_matrix *all,
+                                                scl_error *error),
+                             void *context, scl_matrix *out, bool *read, scl_error *error) {
+  int64_t most[1];
+  bool again;
+  void *block;
+  scl_matrix all = {0};
+  *read = false;
+  SCL_TRY(scl_shares_end(mine, most, 1, &again, error));
+  if (again || rows * cols == 0) return SCL_STATUS_OK;
+  SCL_TRY(scl_processes_share(SCL_STATUS_OK, rows * cols * scl_dtype_size(dtype), &block, error));
+  if (block == NULL) return SCL_STATUS_OK;
+  scl_status status = scl_matrix_borrow(block, rows, cols, (ptrdiff_t)cols, dtype, &all, error);
+  if (status == SCL_STATUS_OK) status = fill(context, &all, error);
+  scl_matrix_release(&all);
+  status = scl_shares_end(status, most, 1, &again, error);
+  if (status == SCL_STATUS_OK && !again)
+    status = scl_processes_part_memory(status, &block, 1, error);
+  *read = status == SCL_STATUS_OK && !again;
+  if (*read) return scl_matrix_adopt(block, rows, cols, dtype, out, error);
+  scl_release(block);
+  return status;
+}
+
 scl_status scl_shares_labels(scl_labels *labels, scl_error *error) {
   void *all = NULL;
   size_t count;

@@ -21,6 +21,16 @@ scl_status scl_shares_end(scl_status mine, int64_t *most, size_t count, bool *ag
  * elements. mine: as for scl_processes_meet. */
 scl_status scl_shares_gather(scl_status mine, size_t own_count, const void *own, size_t size,
                              void **out, size_t *count, scl_error *error);
+/* Before processes of one machine read rows into memory that they have in common, with a meeting:
+ * *worth = the files are the same plain ones for all, and large. */
+scl_status scl_shares_worth(const char *const *paths, size_t files, bool *worth, scl_error *error);
+/* Rows that each process writes its part of, in memory that is once for all until one of them writes
+ * to it. mine: the status of opening; fill: write this process's part. *read = false: some process
+ * could not, and each is to read all of them. */
+scl_status scl_shares_matrix(scl_status mine, size_t rows, size_t cols, scl_dtype dtype,
+                             scl_status (*fill)(void *context, const scl_matrix *all,
+                                                scl_error *error),
+                             void *context, scl_matrix *out, bool *read, scl_error *error);
 /* The labels of all. */
 scl_status scl_shares_labels(scl_labels *labels, scl_error *error);
 

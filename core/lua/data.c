@@ -272,13 +272,15 @@ static int read_idx(lua_State *L) { return open_idx(L, false); }
  * read_idx without X and y */
 static int stream_idx(lua_State *L) { return open_idx(L, true); }
 
-/* core.read_npy(path[, unpacked]) -> matrix; unpacked: the bound of bytes for gzip */
+/* core.read_npy(path[, unpacked[, together]]) -> matrix; unpacked: the bound of bytes for gzip;
+ * together: all processes read it */
 static int read_npy(lua_State *L) {
   scl_error error = {0};
   const char *path = scl_lua_check_path(L, 1);
   const size_t unpacked = scl_lua_opt_size(L, 2, 1, (size_t)1 << 53, "unpacked", 0);
   scl_matrix *out = scl_lua_new_matrix(L);
-  CHECK_READING(L, "data.npy", scl_npy_read(path, unpacked, out, &error), out->rows, 1);
+  CHECK_READING(L, "data.npy", scl_npy_read(path, unpacked, lua_toboolean(L, 3), out, &error),
+                out->rows, 1);
   scl_lua_account(L, scl_matrix_bytes(out));
   return 1;
 }
@@ -418,7 +420,7 @@ static int make_folder(lua_State *L) {
 SCL_LUA_CALLS(scl_lua_data_calls, {"read_csv", read_csv, 2}, {"stream_csv", stream_csv, 2},
               {"read_libsvm", read_libsvm, 2}, {"stream_libsvm", stream_libsvm, 2},
               {"libsvm_size", libsvm_size, 2}, {"write_libsvm", write_libsvm, 3},
-              {"read_idx", read_idx, 3}, {"stream_idx", stream_idx, 3}, {"read_npy", read_npy, 2},
+              {"read_idx", read_idx, 3}, {"stream_idx", stream_idx, 3}, {"read_npy", read_npy, 3},
               {"write_npy", write_npy, 2}, {"write_csv", write_csv, 3},
               {"stream_npy", stream_npy, 2}, {"read_matrix_market", read_matrix_market, 2},
               {"npz_names", npz_names, 1}, {"read_npz", read_npz, 2}, {"write_npz", write_npz, 4},

@@ -65,6 +65,7 @@ static scl_map_spec check_spec(lua_State *L, int place) {
   lua_getfield(L, place, "seed");
   spec.seed = (uint64_t)luaL_optinteger(L, -1, 0);
   spec.staged = scl_lua_field_flag(L, place, "staged");
+  spec.together = scl_lua_field_flag(L, place, "together");
   lua_getfield(L, place, "dtype");
   spec.whole = whole_of(L, lua_gettop(L));
   spec.dtype =

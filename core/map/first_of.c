@@ -20,8 +20,10 @@ static bool is_drawn_alike(const scl_map *a, const scl_map *b, size_t t) {
   scl_layout layout; /* the sampler's own: a phase that the map added goes by the place t alone */
   bool alike =
       scl_parameters_layout(a->sampler, a->dim, a->count, &layout, NULL) == SCL_STATUS_OK &&
-      scl_parameters_draw(&a->origin, &layout, t, 1, a->fan_in, &left, NULL) == SCL_STATUS_OK &&
-      scl_parameters_draw(&b->origin, &layout, t, 1, b->fan_in, &right, NULL) == SCL_STATUS_OK;
+      scl_parameters_draw(&a->origin, &layout, t, 1, a->fan_in, false, &left, NULL) ==
+          SCL_STATUS_OK &&
+      scl_parameters_draw(&b->origin, &layout, t, 1, b->fan_in, false, &right, NULL) ==
+          SCL_STATUS_OK;
   for (size_t k = 0; alike && k < a->fan_in; k++) {
     const scl_parameters u = scl_parameters_part(&left.view, k, 1),
                          v = scl_parameters_part(&right.view, k, 1);

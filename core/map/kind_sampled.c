@@ -60,7 +60,7 @@ scl_status scl_map_draw_samples(const scl_map *map, uint64_t seed, size_t first,
   SCL_TRY(scl_parameters_layout(map->sampler, map->dim, 0, &layout, error));
   const scl_origin origin = scl_origin_of(map->sampler, map->dim, first + count, seed,
                                           SCL_STREAM_MONTE_CARLO, &map->state);
-  SCL_TRY(scl_parameters_draw(&origin, &layout, first, count, map->fan_in, &drawn, error));
+  SCL_TRY(scl_parameters_draw(&origin, &layout, first, count, map->fan_in, false, &drawn, error));
   scl_status status = SCL_STATUS_OK;
   if (map->phase) status = scl_map_add_phases(seed, SCL_STREAM_SAMPLE_PHASE, first, &drawn, error);
   if (status == SCL_STATUS_OK && scl_space_of(layout.space)->seen == layout.space) {

@@ -162,7 +162,7 @@ static scl_status get_parameters(scl_map *map, const scl_map_spec *spec, scl_par
   scl_layout layout = map->layout;
   if (map->phase) layout.has_bias = 0; /* the sampler draws none */
   SCL_TRY(scl_parameters_draw(&map->origin, &layout, 0, shared ? map->pool_rows : map->count,
-                              shared ? 1 : map->fan_in, out, error));
+                              shared ? 1 : map->fan_in, spec->together, out, error));
   const scl_status status =
       map->phase ? scl_map_add_phases(map->seed, SCL_STREAM_PHASE, 0, out, error) : SCL_STATUS_OK;
   if (status != SCL_STATUS_OK) scl_parameters_release(out);

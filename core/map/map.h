@@ -46,6 +46,7 @@ typedef struct scl_map_spec {
   double scale;                 /* s_t of every parameter; 0: the sampler's scales */
   bool keep;       /* store the parameters as drawn, though only scl_map_parameters needs them */
   scl_whole whole; /* features are rounded to whole numbers (map/whole.c); dtype is float32 */
+  bool together;   /* all processes make this call: they may divide the drawing */
   bool staged;     /* row stages follow the features, which are rounded after these alone */
 } scl_map_spec;
 

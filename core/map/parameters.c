@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "base/text.h"
 #include "map/space.h"
+#include "processes/processes.h"
 #include <math.h>
 #include <string.h>
 
@@ -135,21 +136,53 @@ size_t scl_parameters_plane(const scl_layout *layout, size_t count) {
 
 enum { BATCH = 64 }; /* parameters of a task; rounded up to whole blocks of structured ones */
 
-/* One plane of parameters to draw. */
+/* Planes of parameters to draw. */
 typedef struct drawing {
-  const scl_instance *sampler;
-  const scl_draw *draw;
+  const scl_origin *origin;
   const scl_parameters *all;
-  size_t batch;
+  size_t plane, planes;        /* parameters of a plane, and planes */
+  size_t batch, batches, from; /* parameters of a batch, batches of a plane; the first one of all */
 } drawing;
 
 /* Which numbers a parameter gets depends on its index alone, so that batches do not matter. */
 static scl_status draw_batch(void *context, size_t index, scl_error *error) {
   const drawing *job = context;
-  const size_t from = index * job->batch;
-  const scl_parameters part =
-      scl_parameters_part(job->all, from, scl_min(job->batch, job->all->count - from));
-  return scl_sampler_draw(job->sampler, job->draw, &part, error);
+  const size_t k = (job->from + index) / job->batches,
+               from = (job->from + index) % job->batches * job->batch;
+  const scl_draw draw = scl_origin_draw(job->origin, k, job->planes);
+  scl_parameters part =
+      scl_parameters_part(job->all, k * job->plane + from, scl_min(job->batch, job->plane - from));
+  part.first = job->all->first + from;
+  return scl_sampler_draw(job->origin->sampler, &draw, &part, error);
+}
+
+/* Each process draws its part of many dense weights, into memory that all have in common. Where one
+ * fails, *drawn = false, and each is to draw all of them: the sentence is then that of one alone. */
+static scl_status draw_together(drawing job, scl_parameter_set *out, bool *drawn,
+                                scl_error *error) {
+  enum { LEAST_BYTES = SCL_BUFFER(1 << 22) };
+  const size_t bytes = out->view.count * out->layout.reals * sizeof(double);
+  scl_parameters shared = out->view;
+  void *weights;
+  size_t end;
+  *drawn = false;
+  if (bytes < LEAST_BYTES || shared.bias != NULL || shared.support != NULL ||
+      !scl_processes_divide())
+    return SCL_STATUS_OK;
+  SCL_TRY(scl_processes_share(SCL_STATUS_OK, bytes, &weights, error));
+  if (weights == NULL) return SCL_STATUS_OK;
+  shared.weights = weights;
+  job.all = &shared;
+  scl_processes_part(scl_processes_rank(), job.batches * job.planes, &job.from, &end);
+  scl_status status = scl_pool_try(end - job.from, draw_batch, &job, error);
+  int64_t failed = status != SCL_STATUS_OK;
+  status = scl_processes_meet(status == SCL_STATUS_CANCELLED ? status : SCL_STATUS_OK, error,
+                              "the end of drawing %zu parameters", shared.count);
+  if (status == SCL_STATUS_OK) status = scl_processes_maximum(&failed, 1, error);
+  *drawn = status == SCL_STATUS_OK && failed == 0;
+  scl_release(*drawn ? out->view.weights : weights);
+  if (*drawn) out->view.weights = weights;
+  return status;
 }
 
 /* Refuse drawn parameters that are not finite, or that their space cannot have. This is the only
@@ -174,19 +207,16 @@ static scl_status check_drawn(const scl_instance *sampler, const scl_parameter_s
 }
 
 scl_status scl_parameters_draw(const scl_origin *origin, const scl_layout *layout, size_t first,
-                               size_t count, size_t fan_in, scl_parameter_set *out,
+                               size_t count, size_t fan_in, bool together, scl_parameter_set *out,
                                scl_error *error) {
   const size_t plane = scl_parameters_plane(layout, count),
                batch = (BATCH + layout->block - 1) / layout->block * layout->block;
+  drawing job = {origin, &out->view, plane, fan_in, batch, (plane + batch - 1) / batch, 0};
+  bool drawn = false;
   SCL_TRY(scl_parameters_reserve(layout, origin->draw.dim, first, plane * fan_in, out, error));
-  scl_status status = SCL_STATUS_OK;
-  for (size_t k = 0; status == SCL_STATUS_OK && k < fan_in; k++) {
-    const scl_draw draw = scl_origin_draw(origin, k, fan_in);
-    scl_parameters part = scl_parameters_part(&out->view, k * plane, plane);
-    part.first = first;
-    drawing job = {origin->sampler, &draw, &part, batch};
-    status = scl_pool_try((plane + batch - 1) / batch, draw_batch, &job, error);
-  }
+  scl_status status = together ? draw_together(job, out, &drawn, error) : SCL_STATUS_OK;
+  if (status == SCL_STATUS_OK && !drawn)
+    status = scl_pool_try(job.batches * fan_in, draw_batch, &job, error);
   if (status == SCL_STATUS_OK) status = check_drawn(origin->sampler, out, error);
   if (status != SCL_STATUS_OK) scl_parameters_release(out);
   return status;

@@ -40,9 +40,10 @@ void scl_parameters_copy_row(const scl_parameter_set *set, size_t from, scl_para
 /* How many rows are drawn for `count` parameters: whole blocks of structured ones. */
 size_t scl_parameters_plane(const scl_layout *layout, size_t count);
 /* Room, filled by the sampler; in parallel, and the same in any batch. With fan_in q, scalar k of
- * parameter t is row k plane + t of the set, drawn independently of the others. */
+ * parameter t is row k plane + t of the set, drawn independently of the others. together: all
+ * processes make this call, and may draw it together; none of them writes to the weights. */
 scl_status scl_parameters_draw(const scl_origin *origin, const scl_layout *layout, size_t first,
-                               size_t count, size_t fan_in, scl_parameter_set *out,
+                               size_t count, size_t fan_in, bool together, scl_parameter_set *out,
                                scl_error *error);
 /* Structured parameters as the dense rows that they stand for: row k count + t from row k plane + t
  * of `set`. */

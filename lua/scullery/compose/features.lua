@@ -222,7 +222,7 @@ local function map_of_one(self, source, stages, choices, o)
     error("T = \"auto\" is chosen by p:fit of a pipeline with a solver: give a number here", 0)
   end
   spec.dim = o.dim
-  spec.whiten, spec.staged = o.whiten, o.staged
+  spec.whiten, spec.staged, spec.together = o.whiten, o.staged, o.together
   if core.learns(spec.sampler) then
     local kernel = self.inst.phi.kind == "kernel" and spec.phi or spec.kernel
     spec.state, spec.T = core.learn_state(source, stages, spec.sampler, kernel, spec.T, spec.seed)
@@ -273,7 +273,8 @@ local function map_of_union(self, source, stages, choices, o)
       before[#before + 1] = row_stages.fit(row_stages.select{ columns = columns }, source, stages)
     end
     local map, from = map_of_one(part, source, before, chosen, { staged = o.staged, joined = true,
-      whiten = part.inst.phi.kind == "kernel", dim = columns and #columns or o.dim })
+      together = o.together, whiten = part.inst.phi.kind == "kernel",
+      dim = columns and #columns or o.dim })
     from.columns, from.scale = columns, choose.pick(part.scale, "features.scale", chosen)
     list[i] = { map = map, columns = columns, scale = from.scale }
     origin.parts[i] = from
@@ -281,18 +282,21 @@ local function map_of_union(self, source, stages, choices, o)
   return core.map_union(list, o.dim), origin
 end
 
---- features.map(feats, source, stages, choices, whiten, staged): the engine's map for the rows of a
---- source after stages. It draws the parameters, or learns them from the rows if the sampler
---- learns, binds the kernels, and computes widths that depend on the data. whiten: kernel sections
---- as L^-1 k(W, x), as they always are in a union. staged: row stages follow the features. Second
---- result: the fields that the map was made from, besides the parts: dim, whiten, widths (computed
---- from the data), state (of the sampler), and the values of T, seed, dtype, samples and method; of
---- a union dim, and in `parts` these fields, columns and scale of each.
-function features.map(self, source, stages, choices, whiten, staged)
+--- features.map(feats, source, stages, choices[, o]): the engine's map for the rows of a source
+--- after stages. It draws the parameters, or learns them from the rows if the sampler learns, binds
+--- the kernels, and computes widths that depend on the data. o.whiten: kernel sections as
+--- L^-1 k(W, x), as they always are in a union. o.staged: row stages follow the features.
+--- o.together: all processes make this call, and may divide the drawing. Second result: the fields
+--- that the map was made from, besides the parts: dim, whiten, widths (computed from data), state
+--- (of the sampler), and the values of T, seed, dtype, samples and method; of a union dim, and in
+--- `parts` these fields, columns and scale of each.
+function features.map(self, source, stages, choices, o)
   local dim = #stages > 0 and core.stage_info(stages[#stages]).cols_out
     or select(2, core.source_size(source))
   local make = features.is_union(self) and map_of_union or map_of_one
-  return make(self, source, stages, choices or {}, { whiten = whiten, staged = staged, dim = dim })
+  o = o or {}
+  return make(self, source, stages, choices or {}, { whiten = o.whiten, staged = o.staged,
+    together = o.together, dim = dim })
 end
 
 --- features.note_names(feats, names): the names of the data's columns (or nil), by which `of` finds

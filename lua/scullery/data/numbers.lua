@@ -110,8 +110,8 @@ local function read_npy(path, given)
   local o = options.check("data.npy", given, npy_rules, 0)
   if o.stream then return stream_npy(path, o) end
   if o.y then
-    return dataset.new{ X = core.read_npy(path, o.unpacked), y = core.read_npy(o.y, o.unpacked),
-      task = o.task, classes = o.classes }
+    return dataset.new{ X = core.read_npy(path, o.unpacked, true),
+      y = core.read_npy(o.y, o.unpacked, true), task = o.task, classes = o.classes }
   end
   if o.task or o.classes then
     error("options 'task' and 'classes' are about labels: option 'y' names their file", 0)

@@ -442,8 +442,8 @@ function recipe.prepare(self, source, row_weights, choices, made)
   local map, origin, base, after
   if self.features then
     local began = core.now()
-    map, origin = instantiation.map(self.features, source, made, choices, whitens(self, choices),
-      #self.after > 0)
+    map, origin = instantiation.map(self.features, source, made, choices,
+      { whiten = whitens(self, choices), staged = #self.after > 0, together = true })
     seconds[#seconds + 1] = { "parameters", core.now() - began }
   end
   if #self.after > 0 then

@@ -221,6 +221,79 @@ function TestFilesWithQuotesAreReadByShares()
   end)
 end
 
+-- NPY and IDX files in memory, of which each process reads a share: numbers of both byte orders and
+-- memory orders, two files of images, and the sentences of one process.
+function TestNpyAndIdxAreReadByShares()
+  local rows, numbers = 120000, {}
+  for i = 1, 997 do numbers[i] = i * 37 % 101 - 50.5 end
+  local function bytes(format, from, count) -- the first `count` numbers of a sequence
+    local parts = {}
+    for i, value in ipairs(numbers) do parts[i] = string.pack(format, from(value)) end
+    local one = table.concat(parts)
+    return one:rep(count // #numbers + 1):sub(1, count * #parts[1])
+  end
+  local function same(value) return value end
+  local function whole(value) return value // 1 | 0 end
+  local function byte(value) return value // 1 + 51 | 0 end
+  support.in_folder(function(folder)
+    local function npy(name, kind, by_column, shape, data)
+      local head = ("{'descr': '%s', 'fortran_order': %s, 'shape': (%s)}\n"):format(kind, by_column,
+        shape)
+      support.write(folder .. "/" .. name, "\x93NUMPY\1\0" .. ("<s2"):pack(head) .. data)
+    end
+    local function idx(name, kind, sizes, data)
+      support.write(folder .. "/" .. name, string.pack(">I2BB" .. ("I4"):rep(#sizes), 0, kind,
+        #sizes, table.unpack(sizes)) .. data)
+    end
+    local shape, floats = rows .. ", 7", bytes("<f", same, rows * 7)
+    npy("y", "<f4", "False", rows .. ",", floats:sub(1, rows * 4))
+    npy("plain", "<f4", "False", shape, floats)
+    npy("turned", ">f8", "False", shape, bytes(">d", same, rows * 7))
+    npy("columns", "<i4", "True", shape, bytes("<i4", whole, rows * 7))
+    npy("short", "<f4", "False", shape, floats:sub(1, -2))
+    npy("long", "<f4", "False", shape, floats .. "x")
+    idx("a", 8, { rows, 5, 6 }, bytes("B", byte, rows * 30))
+    idx("b", 8, { 300, 5, 6 }, bytes("B", byte, 9000))
+    idx("nan", 13, { rows, 30 }, bytes(">f", same, rows * 15) .. (">f"):pack(0 / 0)
+      .. bytes(">f", same, rows * 15 - 1))
+    idx("over", 8, { rows, 30 }, bytes("B", byte, rows * 30) .. "x")
+    idx("labels", 8, { rows }, ("\1\3"):rep(rows // 2))
+    idx("few", 8, { 300 }, ("\1\3"):rep(150))
+    local code = ([[
+      local sc, core, folder, count = require "scullery", require "scullery.core", %q .. "/"
+      count = sc.processes.count
+      local function so_far() return io.open "/proc/self/io":read "a":match "rchar: (%%d+)" end
+      local function show(read, path, ...)
+        local before, size = so_far(), io.open(type(path) == "table" and path[1] or path):seek "end"
+        local fine, ds = pcall(read, path, ...)
+        local bytes = so_far() - before
+        if not fine then print((ds:gsub("^.-: ", ""))) return end
+        assert(bytes < size / count + 1.6e6, bytes) -- also labels, and beginnings of files
+        print(ds, core.checksum(ds.X), core.checksum(ds.y))
+        ds.X:set(1, 1, sc.processes.rank + 2) -- what a process writes is its own
+        core.process_meet("writing")
+        assert(ds.X:get(1, 1) == sc.processes.rank + 2)
+      end
+      sc.data.npy(folder .. "plain", { y = folder .. "y", task = "regression" }) -- loads modules
+      for _, name in ipairs{ "plain", "turned", "columns", "short", "long" } do
+        show(sc.data.npy, folder .. name, { y = folder .. "y", task = "regression" })
+      end
+      local two = { { folder .. "a", folder .. "b" }, { folder .. "labels", folder .. "few" } }
+      show(sc.data.idx, two[1], two[2], { dtype = "float32" })
+      show(sc.data.idx, two[1], two[2], { scale = 3 })
+      show(sc.data.idx, folder .. "nan", folder .. "labels")
+      show(sc.data.idx, folder .. "over", folder .. "labels")]]):format(folder)
+    local one = succeeds(1, code)
+    local _, sets = one:gsub("dataset", "")
+    lu.assertEquals(sets, 5, one)
+    for _, words in ipairs{ "short: the file is cut off", "long: the file goes on after",
+      "nan: row 60001, number 1 is not finite", "over: the file has 3600013 bytes" } do
+      lu.assertStrContains(one, words)
+    end
+    for _, n in counts(2, 3, 7) do lu.assertEquals(succeeds(n, code), one, n) end
+  end)
+end
+
 -- A file that grows while processes read it: rows that were there, each once, or one sentence.
 function TestAFileThatGrows()
   local said = { "went different ways", "changed", "the first line has", "missing label" }

@@ -343,4 +343,28 @@ function TestAnOptionAfterTheScript()
   os.remove(script)
 end
 
+-- Many parameters are drawn by all processes together, each its share, with the bits of one: also
+-- where two parameters make a feature, and where some process draws a number that is not finite.
+function TestParametersAreDrawnTogether()
+  local code = [[
+    local sc, core = require "scullery", require "scullery.core"
+    local X = sc.randn{ 60, 500, seed = 2 }
+    local function drawn(T, phi, sigma)
+      local feats = sc.features{ p = sc.sampler.gaussian{ sigma = sigma }, phi = phi, T = T,
+        seed = 4 }
+      local fine, p = pcall(function()
+        return sc.pipeline{ feats, sc.solver.ridge{ lambda = 1 } }:fit(sc.dataset{ X = X,
+          y = X:column(1):t():t(), task = "regression" })
+      end)
+      print(fine and core.checksum(p:decision(X)) or p:gsub("^.-: ", ""))
+    end
+    local phi = sc.nonlinearity.fourier()
+    drawn(1201, phi, 0.1)
+    drawn(700, sc.nonlinearity.maxout{ q = 2 }, 0.1)
+    drawn(1201, phi, 1e308)]]
+  local one = succeeds(1, code)
+  lu.assertStrContains(one, "not finite")
+  for _, count in counts(2, 3, 7) do lu.assertEquals(succeeds(count, code), one) end
+end
+
 os.exit(lu.LuaUnit.run())
