@@ -268,12 +268,10 @@ static int open_idx(lua_State *L, bool stream) {
  * read_csv; images and labels: a text or a list of them */
 static int read_idx(lua_State *L) { return open_idx(L, false); }
 
-/* core.stream_idx(images, labels or nil, {scale =, dtype =, unpacked =}) -> source, the fields of
- * read_idx without X and y */
+/* core.stream_idx, as read_idx -> source, the fields of read_idx without X and y */
 static int stream_idx(lua_State *L) { return open_idx(L, true); }
 
-/* core.read_npy(path[, unpacked[, together]]) -> matrix; unpacked: the bound of bytes for gzip;
- * together: all processes read it */
+/* core.read_npy(path[, unpacked[, together]]) -> matrix; unpacked: the bound of bytes for gzip */
 static int read_npy(lua_State *L) {
   scl_error error = {0};
   const char *path = scl_lua_check_path(L, 1);
