@@ -1,7 +1,7 @@
 /* LIBSVM files that several processes read together. Each process parses the lines that begin in its
- * share of the bytes of all files, and the gzip files that begin in it; what they have found is then exchanged. On one machine the rows go
- * into memory that all have in common. A share that cannot be read has no sentence: the files are
- * then read by each process, as by one alone. */
+ * share of the bytes of all files, and the gzip files that begin in it; what they have found is then
+ * exchanged. On one machine the rows go into memory that all have in common. A share that cannot be
+ * read has no sentence: the files are then read by each process, as by one alone. */
 #include "algebra/csr.h"
 #include "base/pool.h"
 #include "data/libsvm_internal.h"

@@ -54,7 +54,8 @@ scl_status scl_row_sums_join(scl_row_sums *into, scl_row_sums *from, bool subtra
   const bool printed = into->printed && from->printed;
   const size_t before = into->prints.count;
   if (subtract && printed) SCL_TRY(check_there(into, from, error));
-  if (!subtract) SCL_TRY(scl_sums_check_targets(into->whole, from->whole, error));
+  if (!subtract && into->whole->targets == from->whole->targets)
+    SCL_TRY(scl_sums_check_targets(into->whole, from->whole, error));
   scl_status status = SCL_STATUS_OK;
   if (!subtract && printed) status = scl_fingerprints_join(&into->prints, &from->prints, error);
   if (status == SCL_STATUS_OK)

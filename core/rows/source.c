@@ -265,7 +265,9 @@ static void pass_rows(scl_source *source, size_t some, const scl_matrix *y, size
 
 /* Called first by a read of rows in order: the next row is `first`. */
 static scl_status begin_in_order(scl_source *source, size_t first, scl_error *error) {
-  const bool back = first<source->done, far = first> source->done + rows_left(source);
+  const size_t read = source->done + rows_left(source);
+  const bool back = first < source->done;
+  const bool far = first > read;
   size_t passed;
   if (source->class->skip != NULL && first > 0 &&
       (back || (far && (source->seeks || source->done == 0))))

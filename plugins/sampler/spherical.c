@@ -8,6 +8,8 @@
 #include "shared/log_gamma.h"
 #include "shared/radial_rows.h"
 
+#define MOST_RADIUS 1e150 /* its square is a number */
+
 typedef struct spherical {
   scl_base base;
   const scl_value *radius;
@@ -20,7 +22,7 @@ enum { RADIUS_CHI, RADIUS_UNIFORM };
 static const scl_option options[] = {
     SCL_ROW(spherical, radius, SCL_FORM_NUMBER | SCL_FORM_WORD | SCL_FORM_NAMED, "chi|uniform", "1",
             "length of each row: a number; \"chi\": that of N(0, I); {uniform = {low, high}}",
-            SCL_ABOVE(0, 1e150)),
+            SCL_ABOVE(0, MOST_RADIUS)),
     SCL_OPTION_BIAS};
 
 /* Turns the option radius into the range low .. high of the length; low = high for a number. */
@@ -32,10 +34,11 @@ static scl_status spherical_create(void *instance, scl_error *error) {
   self->low = self->high = radius->number;
   if (self->chi || radius->form == SCL_FORM_NUMBER) return SCL_STATUS_OK;
   if (radius->form != SCL_FORM_NAMED || radius->place != RADIUS_UNIFORM || radius->length != 2 ||
-      !(list[0] < list[1]))
+      !(list[0] >= 0 && list[0] < list[1] && list[1] <= MOST_RADIUS))
     return self->base.host->fail(
         error, SCL_STATUS_BAD_OPTION,
-        "option 'radius' takes a number, \"chi\", or {uniform = {low, high}} with low < high");
+        "option 'radius' takes a number, \"chi\", or {uniform = {low, high}} with 0 <= low < high, "
+        "of at most 1e150");
   self->low = list[0];
   self->high = list[1];
   return SCL_STATUS_OK;

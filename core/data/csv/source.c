@@ -132,12 +132,12 @@ static scl_status settle_places(csv_source *s, scl_error *error) {
  * numbers. */
 static scl_status pass(csv_source *s, bool collect, scl_error *error) {
   csv_lines *l = &s->lines;
-  scl_status status;
+  scl_status status = SCL_STATUS_OK;
   memset(s->file_rows, 0, s->files * sizeof *s->file_rows);
   if (!collect && s->schema.sums)
-    SCL_TRY(scl_exact_create(s->schema.columns, &s->schema.exact, error));
+    status = scl_exact_create(s->schema.columns, &s->schema.exact, error);
   do {
-    status = csv_lines_next(l, &s->schema, error);
+    if (status == SCL_STATUS_OK) status = csv_lines_next(l, &s->schema, error);
     if (status == SCL_STATUS_OK && l->end > l->first)
       status = (collect ? csv_collect : csv_scan)(&s->schema, l->chunks + l->first,
                                                   l->end - l->first, error);
@@ -218,8 +218,12 @@ static scl_status join_marks(csv_source *s, scl_error *error) {
   void *all = NULL;
   size_t count;
   int64_t dropped = (int64_t)s->schema.dropped;
-  SCL_TRY(scl_shares_gather(SCL_STATUS_OK, s->marks.count, s->marks.list, sizeof(scl_mark), &all,
-                            &count, error));
+  const scl_status status = scl_shares_gather(SCL_STATUS_OK, s->marks.count, s->marks.list,
+                                              sizeof(scl_mark), &all, &count, error);
+  if (status != SCL_STATUS_OK) {
+    scl_release(all);
+    return status;
+  }
   scl_release(s->marks.list);
   s->marks = (scl_marks){all, count, count};
   qsort(all, count, sizeof(scl_mark), by_offset);
@@ -238,7 +242,9 @@ static scl_status join_walk(csv_source *s, scl_labels *labels, scl_status mine, 
   SCL_TRY(scl_shares_end(mine, most, 2, &s->again, error));
   if (s->again) return SCL_STATUS_INTERNAL;
   if (labels != NULL) labels->overflow = most[1] != 0;
-  if (labels != NULL && !labels->overflow) SCL_TRY(scl_shares_labels(labels, error));
+  const scl_status status =
+      labels != NULL && !labels->overflow ? scl_shares_labels(labels, error) : SCL_STATUS_OK;
+  SCL_TRY(scl_processes_meet(status, error, "the labels of a stream"));
   SCL_TRY(csv_join_unknown(&s->schema, error));
   return join_marks(s, error);
 }

@@ -479,12 +479,19 @@ function TestSkewedChiSquareIsUnbiased()
   end
 end
 
+function TestLengthsOfSphericalRows()
+  for _, range in ipairs{ { -3, -1 }, { -3, 0 }, { 2, 1 }, { 1, 1e200 } } do
+    fails({ "0 <= low < high" }, sc.sampler.spherical, { radius = { uniform = range } })
+  end
+  fails({ "'radius'", "1e+150" }, sc.sampler.spherical, { radius = 1e200 })
+end
+
 -- Rows of grey levels: powers of the radius that the kernel does not have are beyond a double.
 function TestMaclaurinOfLongRows()
-  local X = sc.randn{ 5, 4, seed = 1 } * 500
+  local rows = sc.randn{ 5, 4, seed = 1 } * 500
   local made = sc.features{ p = sc.sampler.maclaurin{ degree = 2, radius = 1000 }, T = 20000,
-    seed = 2, phi = sc.nonlinearity.identity() }:fit(X):transform(X)
-  local want = (X * X:t() + 1):map(function(v) return v * v end)
+    seed = 2, phi = sc.nonlinearity.identity() }:fit(rows):transform(rows)
+  local want = (rows * rows:t() + 1):map(function(v) return v * v end)
   lu.assertTrue((made * made:t() - want):abs():max() < 0.1 * want:abs():max())
 end
 
