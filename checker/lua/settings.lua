@@ -46,6 +46,7 @@ local function value_of(option, draw, far, count)
     for k = 1, count do list[k] = number_of(option, draw(), v, far) end
     return list
   elseif option.takes_word and #option.words > 0 and (v < 0.5 or not option.takes_number) then
+    if option.takes_boolean and v < 0.3 then return u < 0.5 end
     return option.words[1 + math.floor(u * #option.words)]
   elseif option.takes_boolean then
     return u < 0.5
@@ -62,21 +63,23 @@ local function drawing(t, of)
   end
 end
 
--- The component with these options, or where they do not go together without some of them; nil
--- where none is taken.
-local function made_of(t, given)
-  local names = {}
-  for name in pairs(given) do names[#names + 1] = name end
-  table.sort(names)
-  for k = 0, #names do
-    local some = {}
-    for j, name in ipairs(names) do if j ~= k then some[name] = given[name] end end
+-- The component with these options, or where they do not go together with those that do, from
+-- option number `first` on; nil where none is taken.
+local function made_of(t, given, first)
+  local function made_with(some)
     local ok, made = pcall(t.subject.make, t.subject, some)
-    if ok and pcall(components.instance, made)
-      and not t.subject.offers(made, "scullery.bind/1") then
-      return made, some
-    end
+    return ok and pcall(components.instance, made)
+      and not t.subject.offers(made, "scullery.bind/1") and made or nil
   end
+  local made, taken, list = made_with(given), {}, t.subject.info.options
+  if made then return made, given end
+  for k = 1, #list do
+    local name = list[(first + k) % #list + 1].name
+    taken[name] = given[name]
+    local other = given[name] ~= nil and made_with(taken)
+    if other then made = other else taken[name] = nil end
+  end
+  return made, taken
 end
 
 --- settings.list(t): a list of { component, label, far }: the variants, and SETS random choices of
@@ -86,15 +89,18 @@ function settings.list(t)
   for component in t:variants() do
     list[#list + 1] = { component = component, label = t.label, far = 1 }
   end
+  for _, one in ipairs(t.kind == "sampler" and t.subject:named_variants() or {}) do
+    list[#list + 1] = { component = one.component, label = one.label, far = 1 }
+  end
   for of = 1, #t.subject.info.options > 0 and SETS or 0 do
     local draw, far, given = drawing(t, 70 + of), reach[of % #reach + 1], {}
-    local count = 1 + (of + 1) % 5
+    local count = of % 4 ~= 2 and of % 3 > 0 and 3 or 1 + (of + 1) % 5 -- compared in 3 columns
     for _, option in ipairs(t.subject.info.options) do
       if draw() < (option.takes_list and 0.95 or 0.8) then
         given[option.name] = value_of(option, draw, far, count)
       end
     end
-    local made, taken = made_of(t, given)
+    local made, taken = made_of(t, given, t.seed + of)
     if made then
       local label = require("scullery.base.options").show(taken)
       list[#list + 1] = { component = made, label = label, far = far }

@@ -33,14 +33,16 @@ static double scaled(int order, double t, double value) {
   return value;
 }
 
-/* cosines become (||u|| ||v||)^n J_n(theta)/pi. For order 0 the lengths only detect rows of zeros,
- * whose kernel is 0. */
-static void finish(const void *instance, const scl_pair_row *row, double *cosines) {
+/* Angles become (||u|| ||v||)^n J_n(theta)/pi: cosines have lost the digits of small ones. For order
+ * 0 the lengths only detect rows of zeros, whose kernel is 0. */
+static void finish(const void *instance, const scl_pair_row *row, double *angles) {
   const int order = (int)((const arccos *)instance)->order;
   for (size_t j = 0; j < row->count; j++) {
-    const double u = row->length_u, v = row->lengths_v[j];
+    const double u = row->length_u, v = row->lengths_v[j], theta = angles[j];
     const double t = order == 0 && u > 0 && v > 0 ? 1 : u * v;
-    cosines[j] = scaled(order, t, arccos_kernel(order, cosines[j]));
+    angles[j] = scaled(order, t,
+                       order == 0 ? 1 - theta / SCL_PI
+                                  : arccos_of(order, cos(theta), sin(theta), SCL_PI - theta));
   }
 }
 
@@ -61,5 +63,5 @@ const scl_plugin scullery_plugin = {
         "  J_1 = sin theta + (pi - theta) cos theta\n"
         "  J_2 = 3 sin theta cos theta + (pi - theta)(1 + 2 cos^2 theta)\n"
         "With rows of zeros K = 0, also for order 0, as Theta(0) = 0.",
-    SCALED_KERNEL(SCL_BIT(SCL_SPACE_DENSE), SCL_PAIR_COSINE),
+    SCALED_KERNEL(SCL_BIT(SCL_SPACE_DENSE), SCL_PAIR_ANGLE),
     SCL_INSTANCE(arccos, options)};

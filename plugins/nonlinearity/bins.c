@@ -35,6 +35,7 @@ static scl_status categories(const void *self, const scl_const_block *z, int32_t
 const scl_plugin scullery_plugin = {
     .name = "bins",
     .summary = "One-hot of the grid cell: random binning features",
+    .definition = "code(z) = z",
     .doc =
         "phi(w, x) is 1 at the column of x's cell in grid w, and 0 elsewhere: all d coordinates\n"
         "in, one sparse entry a grid out. The cell is floor((x_j - u_j)/delta_j), j = 1 .. d.\n"

@@ -434,6 +434,10 @@ static const scl_option options[] = {
 const scl_plugin scullery_plugin = {
     .name = "hdf5",
     .summary = "HDF5 files: lists and tables of numbers, side by side",
+    /* Of write_sets. */
+    .definition = "name(j) = ({ \"X1\", \"X2\", \"y\" })[j]\n"
+                  "cell(i, j) = when(i > 3, nil, j < 3, ({ 0.5, 1, 2, -3, 4, 1e6 })[2*i + j - 2], "
+                  "i % 2)",
     .doc = "sc.data.read(\"t.h5\", { select = { \"a\", \"b\" } }) reads such a file.\n"
            "Datasets of numbers, by their names (option dataset) or all of the root group, which\n"
            "have one row each for a row of the table. A table X of d columns gives X1 to Xd, a\n"

@@ -359,8 +359,10 @@ static scl_status read_block(void *opened, scl_row_block *out, scl_error *error)
 
 static scl_status write_example(const void *instance, const char *path, scl_error *error) {
   static const char sql[] =
-      "create table t (a real, b text, n integer); with recursive c(i) as (select 1 union all "
-      "select i + 1 from c where i < 600) insert into t select iif(i % 300 = 2, null, i / 2.0), "
+      "create table t (a, b text, n integer); with recursive c(i) as (select 1 union all "
+      "select i + 1 from c where i < 600) insert into t select iif(i % 300 = 2, null, "
+      /* whole numbers and fractions in one column */
+      "iif(i % 2 = 1, (i + 1) / 2, (i + 1) / 2.0)), "
       "iif(i % 300 = 3, null, 'x' || i), i + 9007199254740992 from c";
   const sqlite_reader *self = instance;
   database d = {.host = self->base.host};
@@ -389,8 +391,10 @@ static const scl_option options[] = {
 const scl_plugin scullery_plugin = {
     .name = "sqlite",
     .summary = "databases of SQLite: the rows of a query or a table, for reading alone",
-    .definition = "cell(i, j) = when(i > 600, nil, j < 3 and i % 300 == j + 1, false, j == 1, i/2, "
-                  "j == 2, \"x\"..i, i + 9007199254740992)",
+    .definition =
+        "name(j) = ({ \"a\", \"b\", \"n\" })[j]\n"
+        "cell(i, j) = when(i > 600, nil, j < 3 and i % 300 == j + 1, false, j == 1, (i + 1)/2, "
+        "j == 2, \"x\"..i, i + 9007199254740992)",
     .doc =
         "sc.data.read(\"t.sqlite\", { select = { \"a\", \"b\" } }) reads such a file.\n"
         "The rows that a query gives (option query), those of a table or view (option table), or\n"

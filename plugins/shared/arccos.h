@@ -17,9 +17,8 @@
 
 #include "shared/normal.h"
 
-static inline double arccos_kernel(int order, double cos_theta) {
-  const double r = cos_theta > 1 ? 1 : cos_theta < -1 ? -1 : cos_theta, sine = normal_rest(r);
-  const double rest = atan2(sine, -r); /* pi - theta */
+/* k_n(theta) of r = cos theta, its sine and rest = pi - theta. */
+static inline double arccos_of(int order, double r, double sine, double rest) {
   double before = rest / SCL_PI, now = (sine + rest * r) / SCL_PI, mixed = 0;
   if (order == 0) return before;
   for (int n = 2; n <= order; n++) {
@@ -29,6 +28,11 @@ static inline double arccos_kernel(int order, double cos_theta) {
     now = next;
   }
   return now > 0 ? now : 0;
+}
+
+static inline double arccos_kernel(int order, double cos_theta) {
+  const double r = cos_theta > 1 ? 1 : cos_theta < -1 ? -1 : cos_theta, sine = normal_rest(r);
+  return arccos_of(order, r, sine, atan2(sine, -r)); /* pi - theta */
 }
 
 #endif

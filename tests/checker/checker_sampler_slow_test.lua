@@ -33,7 +33,8 @@ checked("sampler", {
   domain = "all but skewed_chi_square",
   effects = "columns",
   cuts = "columns landmarks leverage pooled",
-  definition = "all but cauchy columns gaussian laplace rademacher spherical student uniform",
+  definition = "all but cauchy columns gaussian laplace rademacher sparse spherical "
+    .. "student uniform",
   lists = "all but gaussian",
   ["columns-differ"] = "hadamard landmarks leverage maclaurin patches positive "
     .. "skewed_chi_square tensorsketch",

@@ -1,7 +1,8 @@
 --- Solvers against their definitions: objective(rows, a, b), what coefficients a (a list) and the
---- constant b minimise on rows { x =, y =, w =, f = <x, a> + b }; score(rows), a function that
---- gives the scores of a row x. Of solvers that take features of a map alone, rows are alike: x are
---- the features, base those without K, and rows.gram is the Gram matrix of K.
+--- constant b minimise on rows { x =, y =, w =, f = <x, a> + b }; gap(rows, a, b), the duality gap
+--- that it reports there, of several targets the largest; score(rows), a function that gives the
+--- scores of a row x. Of solvers that take features of a map alone, rows are alike: x are the
+--- features, base those without K, and rows.gram is the Gram matrix of K.
 local core = require "scullery_checker.core"
 local definition = require "scullery_checker.definition"
 local problems = require "scullery_checker.solver.problems"
@@ -46,13 +47,13 @@ local function with_features(problem)
 end
 
 -- f(problem, component, fit, its definition) for each small problem that the solver takes: with row
--- weights too.
-local function each_problem(left, t, component, f)
+-- weights too. most: iterations; nil: as many as it takes.
+local function each_problem(left, t, component, f, most)
   for of, shape in ipairs(SHAPES) do
     local made = problems.settled(t, component, shape.lambda)
-    if problems.option(t, "name", "holdout") then -- rows that are drawn are no part of it
-      made = t.subject:make(problems.with(made.given, { holdout = 0 }))
-    end
+    local given = problems.with(made.given, { max_iterations = most })
+    if problems.option(t, "name", "holdout") then given.holdout = 0 end -- rows that are drawn
+    made = t.subject:make(given)
     local declared = definition.of(made)
     local began = os.clock() -- of the processor: what is slow is solved less often
     for _, task in ipairs(TASKS) do
@@ -161,6 +162,23 @@ function solvers.objective(left, t, component, _, far)
       expect_least(left, t, one, value_of(declared, one), a, b, fit)
     end
   end)
+end
+
+function solvers.gap(left, t, component, _, far)
+  if far and far > 40 or not problems.option(t, "name", "max_iterations") then return end
+  each_problem(left, t, component, function(problem, made, fit, declared)
+    if not fit.weights or not fit.gap or problem.classes > 2 then return end
+    local want = 0
+    for j = 1, fit.weights:cols() do
+      local one, a, b = column(problem, fit, problems.facts(made).intercept, j)
+      local here = declared.gap(rows_of(one, a, b), a, b)
+      if not here then return end
+      want = math.max(want, here)
+    end
+    definition.expect(t, fit.gap, want, 1e-6 * want + 1e-12, "%d rows of %d columns%s: after %d \z
+      iterations, its duality gap", problem.X:rows(), problem.X:cols(), problem.weights
+      and ", with weights" or "", fit.iterations)
+  end, 1)
 end
 
 -- ------------ models

@@ -32,23 +32,28 @@ end
 
 compare.nonlinearity = { code = function(_, t, component, code)
   local one = require("scullery_checker.nonlinearity.phi").new(t, component)
-  if core.phi_key(one.instance, one.fan_in) > 1 then return end
-  local Z, out = t:random(9, 9 * one.fan_in):map(math.floor), blocks.new(9, 9, 1, "int32")
+  local words = core.phi_key(one.instance, one.fan_in)
+  local Z, out = t:random(9, 9 * one.fan_in):map(math.floor), blocks.new(9, 9 * words, 1, "int32")
   core.phi_categories(one.instance, blocks.from(Z, one.fan_in, "float64"), out)
   local made = core.block_get(out)
   for i, row in ipairs(rows_of(Z)) do
     for j = 1, 9 do
       local z = {}
       for k = 1, one.fan_in do z[k] = row[(k - 1) * 9 + j] end
-      t.compared = (t.compared or 0) + 1
-      t:expect(made:get(i, j) == code(z), "the category of whole numbers, %.9g the first, is %d, \z
-        and %d by its definition", z[1], made:get(i, j), code(z))
+      local wanted = code(z)
+      wanted = type(wanted) == "table" and wanted or { wanted }
+      for k = 1, words do
+        t.compared = (t.compared or 0) + 1
+        t:expect(made:get(i, (j - 1) * words + k) == wanted[k], "word %d of the category of whole \z
+          numbers, %.9g the first, is %d, and %s by its definition", k, z[1],
+          made:get(i, (j - 1) * words + k), tostring(wanted[k]))
+      end
     end
   end
 end, phi = function(left, t, component, phi)
   local one = require("scullery_checker.nonlinearity.phi").new(t, component)
   if one.shape.one_hot then return end
-  for of, scale in ipairs{ 1e-3, 1, 20, 700 } do
+  for of, scale in ipairs{ 1e-3, 1, 20, 700, 1e-12 } do
     local cols = of == 2 and 67 or 9
     local Z = one:take(t:random(2, cols * one.fan_in, of) * scale)
     local made = phi_of(one, Z)
@@ -59,7 +64,8 @@ end, phi = function(left, t, component, phi)
         local wanted, slack = definition.values(phi, one.fan_in == 1 and not one.takes_all and z[1]
           or z)
         for k, want in ipairs(wanted) do
-          definition.expect(t, made:get(i, (k - 1) * cols + j), want, slack[k] + 1e-13,
+          definition.expect(t, made:get(i, (k - 1) * cols + j), want, slack[k] + 1e-13
+            * math.min(1, 1e3 * scale),
             "feature %d of z = %.9g", k, z[1])
         end
       end
@@ -69,22 +75,49 @@ end }
 
 local shapes <const> = { { 6, 3 }, { 2, 1100 }, { 3, 300 }, { 4, 65 }, { 6, 1 } }
 
+-- The Gram matrix of rows and the rows, as the kernel takes them; nil where it does not.
+local function gram_of(t, kernel, X)
+  local rows, G
+  pcall(t.subject.rows, function(taken)
+    local out = parameters.block(X:rows(), X:rows())
+    local inside = t.subject.into(core.domain(kernel), taken)
+    core.kernel_gram(kernel, parameters.dense(inside), parameters.dense(inside), out)
+    rows, G = rows_of(inside), core.block_get(out)
+  end, X)
+  return G, rows
+end
+
+-- K(u, u) - 2 K(u, v) + K(v, v) of rows that are nearly the same, where the definition keeps its
+-- digits there: it grows as a power of the distance.
+local function expect_near(t, kernel, K)
+  local U, V, NEAR <const> = t:random(4, 3, 30), t:random(4, 3, 31), 1e-8
+  local G, rows = gram_of(t, kernel, core.vcat(U, U + V * NEAR, U + V * (2 * NEAR),
+    U + V * (4 * NEAR), U + V * (8 * NEAR)))
+  local function apart(u, v)
+    local a, b, c = K(u, u), K(u, v), K(v, v)
+    return a and b and c and a - 2 * b + c
+  end
+  for i = 1, G and 4 or 0 do
+    local sizes = {}
+    for k = 1, 4 do sizes[k] = apart(rows[i], rows[i + 4 * k]) or 0 end
+    local power = sizes[2] / sizes[1]
+    if power > 1 and math.abs(sizes[3] / sizes[2] / power - 1) < 0.02
+      and math.abs(sizes[4] / sizes[3] / power - 1) < 0.02 then
+      local got = G:get(i, i) - 2 * G:get(i, i + 4) + G:get(i + 4, i + 4)
+      definition.expect(t, got, sizes[1], 0.02 * sizes[1] + 1e-14 * math.max(1, G:get(i, i)),
+        "K(u, u) - 2 K(u, v) + K(v, v) of rows %g apart", NEAR)
+    end
+  end
+end
+
 compare.kernel = { K = function(left, t, component, K)
   local kernel = t:instance(component)
   if not core.kernel_spaces(kernel).dense then return end
   for of, shape in ipairs(shapes) do
     local n, d = table.unpack(shape)
     for _, scale in ipairs(d == 3 and { 0.03, 1, 5, 80 } or { 1 / math.sqrt(d), 1 }) do
-      local X = core.vcat(t:random(n, d, of) * scale, core.zeros(1, d))
-      local ok, G
-      pcall(t.subject.rows, function(taken)
-        local out = parameters.block(n + 1, n + 1)
-        X = t.subject.into(core.domain(kernel), taken)
-        core.kernel_gram(kernel, parameters.dense(X), parameters.dense(X), out)
-        ok, G = true, core.block_get(out)
-      end, X)
-      local rows = ok and rows_of(X)
-      for i = 1, ok and n + 1 or 0 do
+      local G, rows = gram_of(t, kernel, core.vcat(t:random(n, d, of) * scale, core.zeros(1, d)))
+      for i = 1, G and n + 1 or 0 do
         for j = i, left() and math.min(i + 2, n + 1) or 0 do
           local wanted, slack = definition.number(K, rows[i], rows[j])
           local size = math.max(1, G:get(i, i))
@@ -94,6 +127,7 @@ compare.kernel = { K = function(left, t, component, K)
       end
     end
   end
+  expect_near(t, kernel, K)
 end }
 
 local function losses(name, with_target)
@@ -218,6 +252,7 @@ compare.sampler = { scale = function(_, t, component, scale)
 end, characteristic = function(_, t, component, characteristic)
   for k, size in ipairs{ 0.3, 3, 40, 120, 0.3, 40, 120 } do
     local draw = parameters.draw(t, component, k < 5 and 2 or 3, 8)
+    if not draw or not core.sampler_tells(draw.sampler).characteristic then return end
     local X, out = t:random(8, draw.dim, k) * size, parameters.block(8, 1)
     core.sampler_characteristic(draw, parameters.block_of(X), out.memory)
     for i, x in ipairs(rows_of(X)) do
@@ -275,8 +310,19 @@ compare.stage = { row = function(_, t, component, row)
   end
 end }
 
--- Cells of the example: numbers, texts, false where one is missing, nil after the last row.
-compare.reader = { cell = function(_, t, component, cell)
+-- Cells of the example: numbers, texts, false where one is missing, nil after the last row; and
+-- names of its columns.
+compare.reader = { name = function(_, t, component, name)
+  local files = require "scullery_checker.reader.files"
+  files.with_example(t:instance(component), function(path, instance)
+    local _, names = files.rows(instance, path)
+    t.compared = (t.compared or 0) + 1
+    for j = 1, #names + 1 do
+      t:expect(names[j] == name(j), "column %d of its example is named '%s', and '%s' by its \z
+        definition", j, tostring(names[j]), tostring(name(j)))
+    end
+  end)
+end, cell = function(_, t, component, cell)
   local files = require "scullery_checker.reader.files"
   files.with_example(t:instance(component), function(path, instance)
     local all, names = files.rows(instance, path)

@@ -143,9 +143,23 @@ end
 
 local test = parameters.test
 
+local characteristic = test("characteristic", "the characteristic function is that of the draws",
+  { 1, 4, 40 }, "it declares no characteristic function", check_characteristic)
+local of_variants = characteristic.run
+
+-- With words that take numbers too.
+function characteristic.run(t)
+  for _, one in ipairs(t.subject:named_variants()) do
+    local draw, layout = parameters.draw(t, one.component, 4, 150)
+    t.label = one.label
+    if draw then check_characteristic(t, draw, layout, one.component) end
+  end
+  t.label, t.but_for_bias = nil, nil
+  of_variants(t)
+end
+
 return {
-  test("characteristic", "the characteristic function is that of the draws", { 1, 4, 40 },
-    "it declares no characteristic function", check_characteristic),
+  characteristic,
   test("collision", "two rows share a cell as often as is declared", { 1, 4 },
     "it declares no collision probability", check_collision),
 }

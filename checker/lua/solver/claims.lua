@@ -11,75 +11,53 @@ end
 
 -- ------------ nothing near is lower
 
-local function moved(A, i, j, step)
-  local B = A:copy()
-  B:set(i, j, A:get(i, j) + step)
-  return B
-end
-
--- value(a, b): the objective; numbers of a and b as one list of places.
-local function each_place(a, b, f)
-  for k, matrix in ipairs{ a, b } do
-    for i = 1, matrix:rows() do
-      for j = 1, matrix:cols() do f(k, i, j) end
-    end
-  end
-end
-
--- Where value(a, b) is lowest of all that is tried, and by which step.
-local Search = {}
-Search.__index = Search
-
-function Search:try(a, b, what, ...)
-  local found = self.value(a, b)
-  if found < self.lowest then self.lowest, self.how = found, what:format(...) end
-end
-
--- Steps of each number alone; returns the slope, by differences.
-function Search:each_number(a, b, size)
-  local intercept = b or core.zeros(0, a:cols())
-  local slope = { core.zeros(a:rows(), a:cols()), core.zeros(1, a:cols()) }
-  each_place(a, intercept, function(k, i, j)
-    local function at(step)
-      if k == 1 then return moved(a, i, j, step), b end
-      return a, moved(intercept, i, j, step)
-    end
-    for _, step in ipairs{ 0.1 * size, 0.01 * size, 1e-3 * size } do
-      for _, signed in ipairs{ step, -step } do
-        local x, y = at(signed)
-        self:try(x, y, "a step of %.3g in %s (%d, %d)", signed,
-          k == 1 and "coefficient" or "intercept", i, j)
-      end
-    end
-    local h = 1e-5 * size
-    local xl, yl = at(-h)
-    local xr, yr = at(h)
-    slope[k]:set(i, j, (self.value(xr, yr) - self.value(xl, yl)) / (2 * h))
-  end)
-  return slope
-end
-
-function Search:along(a, b, line, size, what)
-  local length = math.max(line[1]:abs():max(), line[2]:abs():max(), 1e-300)
-  for power = 0, 12 do
-    for _, sign in ipairs{ 1, -1 } do
-      local step = sign * size / length / 4 ^ power
-      self:try(a + line[1] * step, b and b + line[2] * step, what)
-    end
-  end
-end
-
 -- The lowest value that steps of single numbers, down the slope, and along random lines find, and
 -- by which step.
 local function lowest_near(t, value, a, b)
-  local size = math.max(a:abs():max(), 1e-3)
-  local search = setmetatable({ value = value, lowest = value(a, b), how = "none" }, Search)
-  search:along(a, b, search:each_number(a, b, size), size, "a step down the slope")
-  for k = 1, 6 do
-    local line = { t:random(a:rows(), a:cols(), 70 + k), t:random(1, a:cols(), 80 + k) }
-    search:along(a, b, line, size, "a step along a random line")
+  local size, lowest, how = math.max(a:abs():max(), 1e-3), value(a, b), "none"
+  local rows, cols = a:rows(), a:cols()
+  local function try(line, step, what, ...)
+    local found = value(a + line[1] * step, b and b + line[2] * step)
+    if found < lowest then lowest, how = found, what:format(...) end
+    return found
   end
-  return search.lowest, search.how
+  local function along(line, what)
+    local length = math.max(line[1]:abs():max(), line[2]:abs():max(), 1e-300)
+    for power = 0, 12 do
+      for _, sign in ipairs{ 1, -1 } do try(line, sign * size / length / 4 ^ power, what) end
+    end
+  end
+  local function zeros() return { core.zeros(rows, cols), core.zeros(1, cols) } end
+  local slope, names = zeros(), { "coefficient", "intercept" }
+  for k = 1, b and 2 or 1 do
+    for i = 1, slope[k]:rows() do
+      for j = 1, cols do
+        local line, last = zeros(), nil
+        line[k]:set(i, j, 1)
+        for _, step in ipairs{ 0.1, -0.1, 0.01, -0.01, 1e-3, -1e-3, 1e-5, -1e-5 } do
+          local found = try(line, step * size, "a step of %.3g in %s (%d, %d)", step * size,
+            names[k], i, j)
+          slope[k]:set(i, j, last and (found - last) / (2 * step * size) or 0)
+          last = found
+        end
+      end
+    end
+  end
+  along(slope, "a step down the slope")
+  for k = 1, 6 do
+    local line = { t:random(rows, cols, 70 + k), t:random(1, cols, 80 + k) }
+    along(line, "a step along a random line")
+  end
+  return lowest, how
+end
+
+-- The gap of a fit bounds how far its objective is from the least, F(a) - F(a*) <= gap: itself, or
+-- as a share of F(0) or F(a).
+local function expect_bound(t, fit, here, least, zero, what)
+  local scale = math.max(1, math.abs(zero), math.abs(here))
+  t:expect(not fit.gap or here - least <= fit.gap * scale * (1 + 1e-6) + 1e-9 * scale, "%s: says \z
+    a duality gap of %.6g after %d iterations, with an objective of %.12g, of which the least is \z
+    %.12g", what, fit.gap, fit.iterations, here, least)
 end
 
 local function optimal(t)
@@ -99,6 +77,12 @@ local function optimal(t)
         t:expect(here - lowest <= allowed,
           "%s: says converged, with an objective of %.12g; %s gives %.12g (at 0 it is %.6g)",
           case.label, here, how, lowest, zero)
+        if fit.gap and problems.option(t, "name", "max_iterations") then
+          local few = t.subject:make(problems.with(one.given, { max_iterations = 3 }))
+          local early = problems.solved(t, few, case.problem, case.label)
+          expect_bound(t, early, value(early.weights, facts.intercept and early.intercept or nil),
+            lowest, zero, case.label)
+        end
       end
     end
   end

@@ -85,7 +85,9 @@ local relations = {
       return changes
     end
   end },
-  { "weights times 3", function(p) return p.weights and { weights = p.weights * 3 } end },
+  { "weights times 4", exact = true, function(p)
+    return p.weights and { weights = p.weights * 4 }
+  end },
   { "weights 1", function(p)
     return not p.weights and { weights = core.zeros(p.X:rows(), 1) + 1 } or nil
   end },
@@ -215,6 +217,17 @@ end
 
 local KEPT <const> = 1e-7
 
+-- What changes by a power of two and leaves the objective leaves the steps to its least too, of
+-- methods that stop before as well.
+local function expect_exact(t, component, facts, p, relation, fit, apart)
+  if not relation.exact or not apart or not facts.objective or not fit.weights then return end
+  local b = facts.intercept and fit.intercept or nil
+  local here = problems.objective(component, p)(fit.weights, b)
+  local there = problems.objective(component, problems.with(p, relation[2](p)))(fit.weights, b)
+  t:expect(apart <= 1e-3 or math.abs(here - there) > 1e-9 * math.abs(here), "%s: the objective is \z
+    the same, and the predictions differ by %.3g of the largest", relation[1], apart)
+end
+
 -- What it keeps of plain problems of the task, with weights and without: by relation, the largest
 -- distance; nil where it refuses them all.
 local function learnt(t, component, facts, task)
@@ -225,6 +238,7 @@ local function learnt(t, component, facts, task)
     local fit = told.status == "ok" and told.fits[1]
     for k, relation in ipairs(fit and relations or {}) do
       local apart = distance(component, facts, p, relation, fit)
+      expect_exact(t, component, facts, p, relation, fit, apart)
       kept = kept or {}
       if apart then kept[k] = math.max(kept[k] or 0, apart) end
     end

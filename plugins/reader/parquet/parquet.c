@@ -197,7 +197,8 @@ static scl_status example(const void *self, const char *path, scl_error *error) 
 const scl_plugin scullery_plugin = {
     .name = "parquet",
     .summary = "Parquet files: flat tables, column by column",
-    .definition = "cell(i, j) = when(i > 4, nil, j == 1, ({ 0.5, false, -3, 1000000 })[i], "
+    .definition = "name(j) = ({ \"a\", \"b\" })[j]\n"
+                  "cell(i, j) = when(i > 4, nil, j == 1, ({ 0.5, false, -3, 1000000 })[i], "
                   "({ \"x\", \"y\", \"x\", \"z\" })[i])",
     .doc =
         "sc.data.read(\"t.parquet\", { select = { \"a\", \"b\" } }) reads such a file.\n"

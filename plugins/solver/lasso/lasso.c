@@ -256,8 +256,18 @@ const scl_plugin scullery_plugin = {
     .name = "lasso",
     .summary = "Least squares with an l1 or elastic net penalty, from streamed normal equations, "
                "to a duality gap",
-    .definition = "objective(rows, a) = average(rows, function(r) return (r.f - r.y)^2/2 end)\n"
-                  "  + lambda*(l1_ratio*sum(a, abs) + (1 - l1_ratio)/2*dot(a, a))",
+    .definition =
+        "objective(rows, a) = average(rows, function(r) return (r.f - r.y)^2/2 end)\n"
+        "  + lambda*(l1_ratio*sum(a, abs) + (1 - l1_ratio)/2*dot(a, a))\n"
+        "slopes(rows, d) = map(range(d), function(j) return average(rows, function(r)"
+        " return (r.y - r.f)*r.x[j] end) end)\n"
+        "square(rows, c) = average(rows, function(r) return (r.y - (c or r.f))^2 end)\n"
+        "bound(a, v, s, rest) = sum(a, function(x, j) return lambda*abs(x) - s*v[j]*x end)"
+        " + (1 - s)^2/2*rest\n"
+        "of(a, v, rest) = bound(a, v, min(1, lambda/largest(v, abs)), rest)\n"
+        /* Without an l2 part. */
+        "gap(rows, a, b) = l1_ratio == 1 and of(a, slopes(rows, #a), square(rows))\n"
+        "  / (square(rows, b and average(rows, function(r) return r.y end) or 0)/2)",
     .doc =
         "min_a (1/2n) ||Phi a - y||^2 + lambda (l1_ratio ||a||_1 + (1 - l1_ratio)/2 ||a||^2),\n"
         "each target apart (Dube and Marchand 2023, algorithm 4; Zou and Hastie 2005). By its\n"

@@ -507,7 +507,11 @@ const scl_plugin scullery_plugin = {
     .summary = "Logistic regression of two classes or many, by L-BFGS or minibatches",
     .definition = "l(z) = max(-z, 0) + log1p(exp(-abs(z)))\n"
                   "objective(rows, a) = average(rows, function(r) return l(r.y*r.f) end) + "
-                  "lambda/2*dot(a, a)",
+                  "lambda/2*dot(a, a)\n"
+                  /* Of two classes. */
+                  "slope(r, j) = -r.y*r.x[j]/(1 + exp(r.y*r.f))\n"
+                  "gap(rows, a, b) = not b and sum(a, function(x, j) return (lambda*x + average("
+                  "rows, function(r) return slope(r, j) end))^2 end)/(2*lambda)",
     .doc =
         "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
         "l = log(1 + exp(-y f)); k classes, a column for each: l = log sum_j exp f_j - f_y.\n"
