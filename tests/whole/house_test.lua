@@ -379,6 +379,13 @@ function TestTheTreeIsSmall()
   lu.assertTrue(total < 14.31e6, ("%.2f MB of files are tracked"):format(total / 1e6))
 end
 
+-- Two versions of a text that a merge left beside each other.
+function TestNoMergeIsLeftOpen()
+  lu.skipIf(not run(("git -C '%s' rev-parse"):format(source)), "this is no checkout")
+  local found, said = run(("cd '%s' && git grep -nE '^(<{7}|>{7}) '"):format(source))
+  lu.assertFalse(found, said)
+end
+
 -- The scripts of papers are there to be read.
 function TestScriptsOfPapersAreShort()
   for _, path in ipairs(files("scripts/rks scripts/maxout scripts/sparse scripts/bases \z
