@@ -284,6 +284,24 @@ static void test_wide(void) {
   }
 }
 
+/* Later rows are larger in a few columns: of several bands the first does not fit into 64 bits, and
+ * those that are left then are added as well. */
+static void test_wide_band(void) {
+  data a = make_data(2048 + 200, 150);
+  for (size_t i = 2048; i < a.n; i++)
+    for (size_t j = 0; j < 10; j++)
+      scl_matrix_set(&a.x, i, j, 1e4 * scl_matrix_get(&a.x, i, j));
+  const scl_flow flow = flow_of(&a, SCL_DTYPE_FLOAT64, false, false);
+  wide *want = reference(&a, false, false);
+  const double got = error_of_blocks(&a, &flow, false, want);
+  expect(got < 2e-15, "a band in 128 bits", got, 2e-15);
+  scl_sums *sums = sum(&flow);
+  expect(sums->whole->moment[0].high != NULL, "128 bits of a band", 0, 1);
+  scl_sums_destroy(sums);
+  scl_release(want);
+  release_data(&a);
+}
+
 static void expect_refused(const data *a, scl_dtype dtype, const char *sentence) {
   const scl_flow flow = flow_of(a, dtype, false, false);
   scl_sums *sums = NULL;
@@ -347,6 +365,7 @@ int main(void) {
   test_rounding();
   test_scales();
   test_wide();
+  test_wide_band();
   test_too_large();
   test_unlike();
   test_given_units();
