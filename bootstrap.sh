@@ -99,8 +99,7 @@ build() {
     if [ "$1" = tests ]; then configure+=(-DBUILD_TESTING=ON); else make+=(--target product); fi
   fi
   local from=$SECONDS
-  cmake "${configure[@]}"
-  cmake --build "${make[@]}"
+  cmake "${configure[@]}" && cmake --build "${make[@]}" || return # where a condition is asked, "set -e" does not end it
   say "$folder/ is built: $((SECONDS - from)) seconds"
 }
 

@@ -48,3 +48,9 @@ elseif(SCULLERY_SANITIZE MATCHES "address")
   add_attack(allocations 15)
   add_attack(combinations 15)
 endif()
+
+# The harnesses of libFuzzer run in the preset "fuzz" alone; here they are compiled, so that a function that changes tells of them at once.
+file(GLOB HARNESSES CONFIGURE_DEPENDS fuzz/read*.c fuzz/write_*.c)
+add_library(compiled_harnesses OBJECT ${HARNESSES})
+target_include_directories(compiled_harnesses PRIVATE ${CMAKE_SOURCE_DIR}/core ${CMAKE_SOURCE_DIR}/core/include)
+target_link_libraries(compiled_harnesses PRIVATE flags libscullery ZLIB::ZLIB PkgConfig::CJSON PkgConfig::MD PkgConfig::LUA)

@@ -42,7 +42,7 @@ void fuzz_read(const uint8_t *data, size_t size) {
   const char *path = fuzz_file(0, data, size, fuzz_choice(data, size, 0) % 8 == 1);
   scl_matrix x;
   scl_error error = {0};
-  const scl_status status = scl_npy_read(path, 0, &x, &error);
+  const scl_status status = scl_npy_read(path, 0, false, &x, &error);
   fuzz_check(status, &error);
   if (status == SCL_STATUS_OK) {
     fuzz_touch(&x);

@@ -58,7 +58,7 @@ void fuzz_read(const uint8_t *data, size_t size) {
                               .least = 1 + (data[0] >> 3 & 1),
                               .most = 2 + (data[0] >> 4 & 3)};
   scl_texts texts = lines_of(data + 1, size - 1);
-  scl_text_encoder hashed = {.form = form, .bits = 1 + (data[0] >> 6) * 7},
+  scl_text_encoder hashed = {.form = form, .bits = 1 + (data[0] >> 6) * 7U},
                    named = {.form = form, .named = true};
   (void)scl_invalid_bytes((const char *)data + 1, size - 1, &first);
   check_rows(&hashed, &texts, true);

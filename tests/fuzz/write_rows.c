@@ -88,7 +88,7 @@ void fuzz_read(const uint8_t *data, size_t size) {
                                  .n_labels = with_labels ? 3 : 0};
   write_file(&format, &rows, npy ? NULL : ids, path_of(npy));
   if (!npy) read_csv(path_of(npy), ROWS);
-  if (npy && !with_labels) check(scl_npy_read(path_of(npy), 0, &back, &error), &error);
+  if (npy && !with_labels) check(scl_npy_read(path_of(npy), 0, false, &back, &error), &error);
   (void)unlink(path_of(npy));
   scl_matrix_release(&back);
   scl_matrix_release(&rows);
