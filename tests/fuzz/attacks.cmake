@@ -8,11 +8,13 @@ if(NOT SCULLERY_SANITIZE)
   target_link_libraries(failing_allocator PRIVATE flags)
 endif()
 
-# 0 seconds: no fresh seed.
+# 0 seconds: no fresh seed. Under the sanitizers the fresh seed alone: calls of the fixed one are no others from run to run.
 function(add_attack name seconds_fresh)
   set(seeds 1 fresh)
   if(seconds_fresh EQUAL 0)
     set(seeds 1)
+  elseif(SCULLERY_SANITIZE)
+    set(seeds fresh)
   endif()
   foreach(seed ${seeds})
     set(test attack_${name}_${seed})
