@@ -3,14 +3,14 @@
  *   (x - low) / (high - low),
  *
  * low and high its smallest and largest value in the rows of the fit. A constant column becomes
- * 0. */
+ * 0, in all rows: it says nothing of another value. */
 #include <scullery/plugin.h>
 
 static void minmax(const void *self, const scl_stage_column *c, double *shift, double *factor) {
   const double range = c->high - c->low;
   (void)self;
   *shift = c->low;
-  *factor = range > 0 ? 1 / range : 1;
+  *factor = range > 0 ? 1 / range : 0;
 }
 
 const scl_plugin scullery_plugin = {
@@ -20,6 +20,6 @@ const scl_plugin scullery_plugin = {
         "share(x, low, high) = when(low < high, (x - low)/(high - low))\n"
         "row(X) = by_columns(X, function(x, c) return share(x, least(c), largest(c)) end)",
     .doc =
-        "x becomes (x - low)/(high - low), of the rows of the fit. A constant column becomes 0.\n"
-        "Other rows may go beyond [0, 1].",
+        "x becomes (x - low)/(high - low), of the rows of the fit. A column that is constant\n"
+        "there becomes 0 in all rows. Other rows may go beyond [0, 1].",
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .arrays = "low|factor", .column = minmax)};

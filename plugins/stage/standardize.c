@@ -2,7 +2,7 @@
  *
  *   (x - mean) / s,  s^2 = the mean of (x - mean)^2 over the n rows of the fit.
  *
- * A constant column becomes 0. One whose squares float64 cannot hold becomes NaN, which the host
+ * A constant column becomes 0, in all rows: it says nothing of another value. One whose squares float64 cannot hold becomes NaN, which the host
  * refuses. */
 #include <scullery/plugin.h>
 
@@ -12,7 +12,7 @@ static void standardize(const void *self, const scl_stage_column *c, double *shi
   const double deviation = sqrt(c->square / c->weight);
   (void)self;
   *shift = varies ? c->mean + c->rest : c->low;
-  *factor = !varies ? 1 : deviation > 0 && deviation < INFINITY ? 1 / deviation : NAN;
+  *factor = !varies ? 0 : deviation > 0 && deviation < INFINITY ? 1 / deviation : NAN;
 }
 
 const scl_plugin scullery_plugin = {
@@ -22,6 +22,6 @@ const scl_plugin scullery_plugin = {
                   "row(X) = by_columns(X, z)",
     .doc =
         "x becomes (x - mean)/(standard deviation), both of the rows of the fit (n, not n - 1,\n"
-        "divides the squares). A constant column becomes 0. Columns whose squares float64 cannot\n"
-        "hold are refused. Each row counts once.",
+        "divides the squares). A column that is constant there becomes 0 in all rows. Columns\n"
+        "whose squares float64 cannot hold are refused. Each row counts once.",
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .arrays = "mean|factor", .column = standardize)};

@@ -194,11 +194,11 @@ end
 function stages.is(value) return getmetatable(value) == Stage end
 
 --- sc.standardize(): a stage that maps each column to (x - mean)/(standard deviation), both of the
---- training rows. A constant column becomes 0. Before features it scales the columns of the data,
---- after them the features: see sc.pipeline.
+--- training rows. A column that is constant there becomes 0 in all rows. Before features it scales
+--- the columns of the data, after them the features: see sc.pipeline.
 stages.standardize = maker("standardize", {})
 --- sc.minmax(): a stage that maps each column to [0, 1] by its smallest and largest value in the
---- training rows. A constant column becomes 0.
+--- training rows. A column that is constant there becomes 0 in all rows.
 stages.minmax = maker("minmax", {})
 --- sc.normalize(): a stage that divides each row by its Euclidean norm. A zero row stays zero.
 stages.normalize = maker("normalize", {})

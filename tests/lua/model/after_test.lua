@@ -159,6 +159,15 @@ function TestFeatures:test_constant_ones_become_0()
   lu.assertEquals(pipeline({ "standardize" }, nil, given):fit(half):transform(half):abs():max(), 0)
 end
 
+function TestFeatures:test_constant_columns_become_0_in_rows_of_other_values()
+  local rows = sc.matrix{ { 1, 5 }, { 2, 5 }, { 4, 5 } }
+  for _, stage in ipairs{ sc.standardize(), sc.minmax() } do
+    local Z = sc.pipeline{ stage }:fit(rows):transform(sc.matrix{ { 4, 5 }, { 3, 7 }, { 2, -1e9 } })
+    lu.assertEquals(Z:column(2):abs():max(), 0)
+    lu.assertTrue(Z:column(1):abs():max() > 0.5)
+  end
+end
+
 -- ------------ solvers
 
 TestSolvers = {}
