@@ -410,14 +410,49 @@ static scl_status open_parts(idx_source *s, bool whole, size_t unpacked, scl_tab
   return SCL_STATUS_OK;
 }
 
-/* All labels to s->y, and the classes to the table. */
-static scl_status read_labels(idx_source *s, scl_table *out, scl_error *error) {
-  SCL_TRY(scl_matrix_create_raw(s->base.rows, 1, SCL_DTYPE_FLOAT64, &s->y, error));
-  for (size_t k = s->parts, to = 0; k < s->n_paths; to += s->files[k++].rows) {
-    SCL_TRY(read_rows(&s->files[k], s->files[k].rows, 1, false, &s->y, to, error));
-    SCL_TRY(check_end(&s->files[k], error));
-    close_file(&s->files[k]);
+/* The labels of the rows `from` to `to` - 1. */
+static scl_status read_some_labels(idx_source *s, size_t from, size_t to, const scl_matrix *y,
+                                   scl_error *error) {
+  for (size_t k = s->parts, before = 0; k < s->n_paths && before < to;
+       before += s->files[k++].rows) {
+    idx_file *f = &s->files[k];
+    const size_t first = scl_max(from, before) - before, end = scl_min(to - before, f->rows);
+    if (first >= end) continue;
+    if (f->input == NULL) SCL_TRY(reopen_file(f, error));
+    if (first > 0) SCL_TRY(scl_input_seek(f->input, f->header + first * f->size, first, error));
+    f->done = first;
+    SCL_TRY(read_rows(f, end - first, 1, false, y, before + first, error));
+    if (end == f->rows) SCL_TRY(check_end(f, error));
+    close_file(f);
   }
+  return SCL_STATUS_OK;
+}
+
+/* The labels of this process's share. */
+static scl_status fill_labels(void *context, const scl_matrix *all, scl_error *error) {
+  idx_source *s = context;
+  size_t first, end;
+  scl_processes_part(scl_processes_rank(), all->rows, &first, &end);
+  const scl_status status = read_some_labels(s, first, end, all, error);
+  for (size_t k = s->parts; status != SCL_STATUS_OK && k < s->n_paths; k++)
+    close_file(&s->files[k]); /* it may be open in the middle of a row */
+  return status;
+}
+
+/* All labels to s->y, by all processes where they can, and the classes to the table. */
+static scl_status read_labels(idx_source *s, scl_table *out, scl_error *error) {
+  bool together, read = false;
+  SCL_TRY(scl_shares_worth((const char *const *)s->paths + s->parts, s->n_paths - s->parts,
+                           &together, error));
+  if (together)
+    SCL_TRY(scl_shares_matrix(SCL_STATUS_OK, s->base.rows, 1, SCL_DTYPE_FLOAT64, fill_labels, s,
+                              &s->y, &read, error));
+  if (!read) {
+    SCL_TRY(scl_matrix_create_raw(s->base.rows, 1, SCL_DTYPE_FLOAT64, &s->y, error));
+    SCL_TRY(read_some_labels(s, 0, s->base.rows, &s->y, error));
+  }
+  for (size_t k = s->parts; k < s->n_paths; k++)
+    close_file(&s->files[k]);
   s->base.targets = 1;
   out->y = scl_matrix_share(&s->y);
   out->classification = true;

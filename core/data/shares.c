@@ -80,6 +80,7 @@ scl_status scl_shares_gather(scl_status mine, size_t own_count, const void *own,
 
 scl_status scl_shares_worth(const char *const *paths, size_t files, bool *worth, scl_error *error) {
   size_t all = 0, least = SIZE_MAX;
+  bool same;
   *worth = false;
   if (!scl_processes_divide() || scl_processes_here() < scl_processes_count()) return SCL_STATUS_OK;
   for (size_t k = 0; k < files; k++) {
@@ -87,9 +88,12 @@ scl_status scl_shares_worth(const char *const *paths, size_t files, bool *worth,
     least = scl_min(least, bytes);
     all += bytes;
   }
-  if (least == 0) all = 0;
-  SCL_TRY(scl_processes_meet(SCL_STATUS_OK, error, "the reading of %s (%zu bytes)", paths[0], all));
-  return all < SCL_SHARED_BYTES ? SCL_STATUS_OK : scl_shares_same_files(paths, files, worth, error);
+  int64_t few = least == 0 || all < SCL_SHARED_BYTES;
+  SCL_TRY(scl_processes_meet(SCL_STATUS_OK, error, "the reading of %zu files of rows", files));
+  SCL_TRY(scl_shares_same_files(paths, files, &same, error));
+  SCL_TRY(scl_processes_maximum(&few, 1, error));
+  *worth = same && few == 0;
+  return SCL_STATUS_OK;
 }
 
 scl_status scl_shares_matrix(scl_status mine, size_t rows, size_t cols, scl_dtype dtype,

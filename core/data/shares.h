@@ -22,7 +22,7 @@ scl_status scl_shares_end(scl_status mine, int64_t *most, size_t count, bool *ag
 scl_status scl_shares_gather(scl_status mine, size_t own_count, const void *own, size_t size,
                              void **out, size_t *count, scl_error *error);
 /* Before processes of one machine read rows into memory that they have in common, with a meeting:
- * *worth = the files are the same plain ones for all, and large. */
+ * *worth = the files are the same plain ones for all, and large. Each may read others. */
 scl_status scl_shares_worth(const char *const *paths, size_t files, bool *worth, scl_error *error);
 /* Rows that each process writes its part of, in memory that is once for all until one of them writes
  * to it. mine: the status of opening; fill: write this process's part. *read = false: some process

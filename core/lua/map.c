@@ -255,21 +255,13 @@ static int map_parameters(lua_State *L) {
   return 1;
 }
 
-/* core.map_grid(map) -> what whole-number features learnt; nil where they learnt nothing
- * core.map_take_grid(map, grid): the map has learnt this */
+/* core.map_grid(map) -> what whole-number features learnt; nil where they learnt nothing */
 static int map_grid(lua_State *L) {
   const scl_map *map = check_map(L, 1);
   scl_matrix *grid = scl_lua_new_matrix(L);
   SCL_LUA_TRY(L, scl_map_grid(map, grid, &error));
   if (grid->storage == NULL) lua_pushnil(L);
   return 1;
-}
-
-static int map_take_grid(lua_State *L) {
-  scl_map *map = scl_lua_take_handle(L, 1, SCL_LUA_MAP);
-  const scl_matrix *grid = scl_lua_hold_matrix(L, 2);
-  SCL_LUA_TRY(L, scl_map_take_grid(map, grid, &error));
-  return 0;
 }
 
 /* core.map_exact(map[, row weights]) -> "rows", "blocks", or nil and why */
@@ -368,7 +360,7 @@ SCL_LUA_CALLS(scl_lua_map_calls, {"map", map_new, 1}, {"map_whitened", map_white
               {"quadrature_gap", quadrature_gap, 1}, {"space", sampler_space, 2},
               {"map_parameters", map_parameters, 1}, {"map_gram", map_gram, 1},
               {"map_grid", map_grid, 1}, {"map_exact", map_exact, 2},
-              {"map_take_grid", map_take_grid, 2}, {"map_constants", map_constants, 2},
-              {"map_induced", map_induced, 3}, {"map_collision", map_collision, 3},
-              {"map_codes", map_codes, 2}, {"map_between", map_between, 3},
-              {"gram", kernel_gram, 3}, {"expectation", expectation, 4});
+              {"map_constants", map_constants, 2}, {"map_induced", map_induced, 3},
+              {"map_collision", map_collision, 3}, {"map_codes", map_codes, 2},
+              {"map_between", map_between, 3}, {"gram", kernel_gram, 3},
+              {"expectation", expectation, 4});

@@ -5,9 +5,16 @@
 
 #include <string.h>
 
-/* core.process_count() -> how many, and the number of this one, from 0 */
+/* core.process_count() -> how many share the work, and the number of this one, from 0 */
 static int process_count(lua_State *L) {
-  return SCL_LUA_GIVE_SIZES(L, scl_processes_count(), scl_processes_rank());
+  return SCL_LUA_GIVE_SIZES(L, scl_processes_alone() ? 1 : scl_processes_count(),
+                            scl_processes_rank());
+}
+
+/* core.process_alone(alone): whether the work that follows is this process's own */
+static int process_alone(lua_State *L) {
+  scl_processes_set_alone(lua_toboolean(L, 1));
+  return 0;
 }
 
 /* core.process_hosts() -> a list of the names of their machines, and the transport or nil */
@@ -72,5 +79,6 @@ static int process_share(lua_State *L) {
 }
 
 SCL_LUA_CALLS(scl_lua_processes_calls, {"process_count", process_count, -1},
-              {"process_hosts", process_hosts, -1}, {"process_exchanged", process_exchanged, -1},
-              {"process_meet", process_meet, -1}, {"process_share", process_share, -1});
+              {"process_alone", process_alone, -1}, {"process_hosts", process_hosts, -1},
+              {"process_exchanged", process_exchanged, -1}, {"process_meet", process_meet, -1},
+              {"process_share", process_share, -1});

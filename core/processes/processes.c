@@ -53,6 +53,7 @@ const char *scl_processes_transport(void) {
 }
 
 void scl_processes_set_alone(bool alone) { all.alone = alone; }
+bool scl_processes_alone(void) { return all.alone; }
 
 /* Whether this is a child that a process of the group has forked. */
 static bool is_child(void) { return all.process != getpid(); }

@@ -37,6 +37,7 @@ bool scl_processes_divide(void);
 /* Between set_alone(true) and set_alone(false) nothing is divided: the processes do different
  * work. */
 void scl_processes_set_alone(bool alone);
+bool scl_processes_alone(void);
 /* The part of process `rank` of `count` units: first .. end-1. */
 void scl_processes_part(size_t rank, size_t count, size_t *first, size_t *end);
 

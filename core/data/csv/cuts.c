@@ -1,7 +1,8 @@
 /* CSV files of which each of several processes reads its share. A share is cut at a multiple of
- * CSV_CHUNK_BYTES, and has the lines that begin in it. Whether a line feed ends a line depends on the
- * quotes before it. So each process follows the quotes of its share for both cases: that its first line
- * feed is outside of quotes, or inside. One exchange of the results tells all of them where lines begin.
+ * CSV_CHUNK_BYTES, and has the lines that begin in it. Whether a line break (a line feed, or a carriage
+ * return alone) ends a line depends on the quotes before it. So each process follows the quotes of its
+ * share for both cases: that its first break is outside of quotes, or inside. One exchange of the results
+ * tells all of them where lines begin.
  *
  * A quote opens where a field begins, behind blanks, and is text anywhere else: the bytes before it tell.
  * Outside of quotes there is therefore no more to know. */
@@ -15,19 +16,45 @@
 
 enum { OUTSIDE = 0, INSIDE, CASES };
 
-/* One case: whether the text is inside of quotes, at a quote that may be the first of two, and where the
- * first line begins (0: not yet). */
+/* One case: whether the text is inside of quotes, behind a quote that may be the first of two, behind a
+ * carriage return that a line feed may follow, and where the first line begins (0: not yet). */
 typedef struct following {
-  bool inside, at_quote;
+  bool inside, at_quote, at_return;
   size_t first;
 } following;
 
-/* Whether the text before `at`, which begins with `text`, ends in a line feed or separator and then
- * blanks; before: whether that before `text` does. */
+static bool is_break(char byte) { return byte == '\n' || byte == '\r'; }
+
+/* The first line feed or carriage return; NULL: there is none. */
+static const char *find_break(const char *at, const char *end) {
+  const char *feed = memchr(at, '\n', (size_t)(end - at)),
+             *back = memchr(at, '\r', (size_t)((feed == NULL ? end : feed) - at));
+  return back == NULL ? feed : back;
+}
+
+/* Whether the text before `at`, which begins with `text`, ends in a line break or separator and then
+ * blanks; before: whether that before `text` does. No line feed is at `at`. */
 static bool begins_field(const char *text, const char *at, char separator, bool before) {
   while (at > text && at[-1] != separator && (at[-1] == ' ' || at[-1] == '\t'))
     at--;
-  return at == text ? before : at[-1] == separator || at[-1] == '\n';
+  return at == text ? before : at[-1] == separator || is_break(at[-1]);
+}
+
+/* Look for the first line break outside of quotes. */
+static void find_line(following *f, const char *at, const char *to, const char *text,
+                      size_t place) {
+  while (at < to && f->first == 0) {
+    if (f->at_return) {
+      f->at_return = false;
+      if (*at != '\n') f->first = place + (size_t)(at - text);
+    } else if ((at = find_break(at, to)) == NULL) {
+      return;
+    } else if (*at++ == '\n') {
+      f->first = place + (size_t)(at - text);
+    } else {
+      f->at_return = true;
+    }
+  }
 }
 
 /* Follow the quotes of a piece of text, whose first byte is at `place`. */
@@ -42,9 +69,8 @@ static void follow(following *f, const char *text, const char *end, size_t place
       f->inside = false;
   }
   while (at < end) {
-    const char *quote = memchr(at, '"', (size_t)(end - at)), *to = quote == NULL ? end : quote;
-    const char *line = f->inside || f->first > 0 ? NULL : memchr(at, '\n', (size_t)(to - at));
-    if (line != NULL) f->first = place + (size_t)(line + 1 - text);
+    const char *quote = memchr(at, '"', (size_t)(end - at));
+    if (!f->inside && f->first == 0) find_line(f, at, quote == NULL ? end : quote + 1, text, place);
     if (quote == NULL) return;
     at = quote + 1;
     if (!f->inside) {
@@ -67,6 +93,7 @@ typedef struct cutting {
   csv_cut *cuts;  /* where shares begin by their bytes, and the end */
   int64_t *found; /* FOUND numbers of each process */
   bool other;     /* something of the text can only be understood from its beginning */
+  bool returns;   /* a carriage return ends a line */
   char *piece;    /* of a stream */
 } cutting;
 
@@ -86,8 +113,8 @@ static scl_status read_piece(cutting *c, scl_input *input, scl_text *text, size_
   return scl_interrupt_check(error);
 }
 
-/* Follow both cases through the bytes of a file from the first line feed before byte `from` (0: its
- * beginning) to the first one behind `stop` (its size: the end). */
+/* Follow both cases through the bytes of a file from the first line break at or behind byte `from` - 1
+ * (0: its beginning) to the first one at or behind `stop` - 1 (its size: the end). */
 static scl_status follow_bytes(cutting *c, scl_input *input, scl_text *text, size_t file,
                                size_t from, size_t stop, following *cases, scl_error *error) {
   const size_t size = c->sizes[file];
@@ -99,14 +126,15 @@ static scl_status follow_bytes(cutting *c, scl_input *input, scl_text *text, siz
     if (at == 0) c->other = c->other || !has_text(bytes, bytes + end);
     if (stop < size && end >= stop) {
       const size_t passed = scl_max(stop - 1, at) - at;
-      line = memchr(bytes + passed, '\n', end - at - passed);
+      line = find_break(bytes + passed, bytes + (end - at));
       ended = line != NULL;
     }
     const char *to = ended ? line + 1 : bytes + (end - at), *begin = bytes;
-    if (!begun && (line = memchr(bytes, '\n', (size_t)(to - bytes))) != NULL) {
+    if (!begun && (line = find_break(bytes, to)) != NULL) {
       begun = before = true;
       begin = line + 1;
-      cases[OUTSIDE].first = at + (size_t)(begin - bytes);
+      cases[OUTSIDE].at_return = *line == '\r';
+      if (*line == '\n') cases[OUTSIDE].first = at + (size_t)(begin - bytes);
     } else if (at == 0) {
       begin = csv_skip_mark(bytes, to);
     }
@@ -129,7 +157,7 @@ static scl_status follow_part(cutting *c, size_t file, size_t from, size_t stop,
     status = follow_bytes(c, input, text, file, from, stop, cases, error);
   scl_input_close(input);
   if (c->l->whole && stop == c->sizes[file]) text->bytes[stop] = 0;
-  c->other = c->other || text->returns;
+  c->returns = c->returns || text->returns;
   return status;
 }
 
@@ -234,7 +262,7 @@ static scl_status make_cuts(cutting *c, size_t **units, bool *apart, scl_error *
   if (again || most[1] != 0 || most[2] != -most[3]) return SCL_STATUS_OK; /* or a file grows */
   cut_by_bytes(c, *units, all);
   status = follow_share(c, error);
-  most[1] = c->other;
+  most[1] = c->other || (c->returns && !c->l->returns);
   SCL_TRY(scl_shares_end(status, most, 2, &again, error));
   if (again || most[1] != 0) return SCL_STATUS_OK;
   SCL_TRY(scl_processes_sum(c->found, FOUND * scl_processes_count(), error));

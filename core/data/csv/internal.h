@@ -323,6 +323,7 @@ typedef struct csv_lines {
   bool whole;
   size_t unpacked;  /* when whole: see scl_input_set_bound */
   char separator;   /* 0: not known yet */
+  bool returns;     /* of the first lines: see csv_has_returns */
   scl_text *texts;  /* when whole */
   scl_input *input; /* otherwise; NULL: the file is closed */
   char *buffer;

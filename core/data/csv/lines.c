@@ -143,7 +143,8 @@ static scl_status open_by_buffer(csv_lines *l, csv_schema *schema, scl_error *er
   schema->packed = l->packed;
   SCL_TRY(look(l, error));
   const char *known = l->buffer + l->used - (!l->ended && l->used > 0);
-  SCL_TRY(csv_settle_lines(schema, l->buffer, known, csv_has_returns(l->buffer, known), error));
+  l->returns = csv_has_returns(l->buffer, known);
+  SCL_TRY(csv_settle_lines(schema, l->buffer, known, l->returns, error));
   l->separator = schema->separator;
   SCL_TRY(look(l, error));
   return csv_schema_open(schema, l->buffer, l->buffer + l->used, &body, error);
@@ -222,25 +223,43 @@ static scl_status load_text(csv_lines *l, size_t file, csv_schema *schema, const
 
 /* ------------ the share of a process, of whole files */
 
-/* Whether the first lines end within the text for any separator that the reader may choose. */
-static bool first_lines_end(const csv_schema *schema, const char *text, const char *end) {
+/* Whether the first lines end within the text for a separator. copy: room for the text and a 0 where
+ * lines may end in carriage returns, else NULL. */
+static bool first_lines_end(const char *text, size_t used, char separator, char *copy) {
+  if (copy != NULL) {
+    memcpy(copy, text, used + 1);
+    csv_end_lines(copy + (csv_skip_mark(text, text + used) - text), copy + used, separator);
+    text = copy;
+  }
+  const char *end = text + used, *at = csv_first_line(text, end);
+  for (size_t lines = 0; lines < FIRST_LINES; lines++)
+    if ((at = csv_line_end(at, end, separator)) >= end) return false;
+  return true;
+}
+
+/* For any separator that the reader may choose. */
+static scl_status all_first_lines_end(const csv_lines *l, const csv_schema *schema,
+                                      const char *text, size_t used, bool *found,
+                                      scl_error *error) {
   const scl_csv_options *o = schema->options;
   const char usual = o->like == NULL ? 0 : o->like->separator;
   const char candidates[] = {o->separator != 0 ? o->separator : ',', ';', '\t', usual};
-  for (size_t k = 0; k < (o->separator != 0 ? 1 : sizeof candidates); k++) {
-    const char *at = csv_first_line(text, end);
-    for (size_t lines = 0; candidates[k] != 0 && lines < FIRST_LINES; lines++)
-      if ((at = csv_line_end(at, end, candidates[k])) >= end) return false;
-  }
-  return true;
+  char *copy = l->returns ? scl_allocate(used + 1) : NULL;
+  if (l->returns && copy == NULL) return scl_fail_memory(error, used, "the first lines");
+  *found = true;
+  for (size_t k = 0; k < (o->separator != 0 ? 1 : sizeof candidates); k++)
+    if (candidates[k] != 0) *found = *found && first_lines_end(text, used, candidates[k], copy);
+  scl_release(copy);
+  return SCL_STATUS_OK;
 }
 
 /* Reads the first lines of the first file, which every process looks at. *other: they need a look at the
  * whole text. */
-static scl_status read_first_lines(const csv_lines *l, const csv_schema *schema, char **text,
+static scl_status read_first_lines(csv_lines *l, const csv_schema *schema, char **text,
                                    size_t *used, bool *other, scl_error *error) {
   scl_input *input;
   size_t room = CSV_CHUNK_BYTES, got = 0;
+  bool end = false;
   SCL_TRY(scl_input_open(l->paths[0], &input, error));
   scl_status status = SCL_STATUS_OK;
   do {
@@ -253,13 +272,13 @@ static scl_status read_first_lines(const csv_lines *l, const csv_schema *schema,
     if (status == SCL_STATUS_OK)
       status = scl_input_read(input, more + *used, room - *used, &got, error);
     *used += got;
-    if (status == SCL_STATUS_OK) more[*used] = 0;
-  } while (status == SCL_STATUS_OK && *used == room && room < CSV_LONGEST_LINE &&
-           !first_lines_end(schema, *text, *text + *used));
+    if (status != SCL_STATUS_OK) break;
+    more[*used] = 0;
+    l->returns = csv_has_returns(more, more + *used - (*used > 0));
+    status = all_first_lines_end(l, schema, more, *used, &end, error);
+  } while (status == SCL_STATUS_OK && *used == room && room < CSV_LONGEST_LINE && !end);
   scl_input_close(input);
-  if (status == SCL_STATUS_OK)
-    *other = room >= CSV_LONGEST_LINE || memchr(*text, 0, *used) != NULL ||
-             csv_has_returns(*text, *text + *used - (*used > 0));
+  if (status == SCL_STATUS_OK) *other = room >= CSV_LONGEST_LINE || memchr(*text, 0, *used) != NULL;
   return status;
 }
 
@@ -283,10 +302,13 @@ static scl_status load_piece(csv_lines *l, csv_schema *schema, size_t file, size
     scl_input_close(input);
     SCL_TRY(status);
   }
-  if (zero || text->returns)
-    return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: its text", l->paths[file]);
-  if (to == size) text->bytes[to] = 0;
+  if (zero) return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: its text", l->paths[file]);
+  text->bytes[to] = 0;
   body = text->bytes + from;
+  if (l->returns) {
+    const size_t mark = from == 0 ? (size_t)(csv_skip_mark(body, text->bytes + to) - body) : 0;
+    csv_end_lines(text->bytes + from + mark, text->bytes + to, l->separator);
+  }
   if (from == 0)
     SCL_TRY(csv_schema_skip_header(schema, file, body, text->bytes + to, &body, error));
   return cut_text(l, body, text->bytes + to, file, error);
@@ -324,7 +346,7 @@ static scl_status load_share(csv_lines *l, csv_schema *schema, scl_error *error)
     scl_release(text);
     return status;
   }
-  status = csv_settle_lines(schema, text, text + used, false, error);
+  status = csv_settle_lines(schema, text, text + used, l->returns, error);
   l->separator = schema->separator;
   if (status == SCL_STATUS_OK) status = csv_schema_open(schema, text, text + used, &body, error);
   scl_release(text);

@@ -89,7 +89,8 @@ end
 local function stream_npy(path, o)
   local kind, classes = o.task or o.classes and "classification", o.classes
   if o.y and (not kind or kind == "classification" and not classes) then -- y is small: one column
-    local _, found, read_as = targets.read(core.read_npy(o.y, o.unpacked), nil, kind)
+    local _, found, read_as = targets.read(core.read_npy(o.y, o.unpacked, true), nil,
+      kind)
     kind, classes = read_as, found
   end
   if kind == "classification" and not classes then
@@ -116,7 +117,7 @@ local function read_npy(path, given)
   if o.task or o.classes then
     error("options 'task' and 'classes' are about labels: option 'y' names their file", 0)
   end
-  return core.read_npy(path, o.unpacked)
+  return core.read_npy(path, o.unpacked, true)
 end
 
 --- sc.data.npy(path[, { y = path, task =, classes =, stream =, unpacked = }]): a matrix from a

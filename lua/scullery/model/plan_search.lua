@@ -117,8 +117,7 @@ function plan_search.refuse(p, ds, o)
   end)
 end
 
---- plan_search.run(p, data, y, given): see Pipeline:plan.
-function plan_search.run(p, data, y, given)
+local function run(p, data, y, given)
   if not p.solver then error("the pipeline has no solver", 0) end
   if given == nil and dataset.is(data) and options.are_options(y) then y, given = nil, y end
   if recipe.is_searched(p) then
@@ -133,6 +132,15 @@ function plan_search.run(p, data, y, given)
   end
   local ds = dataset.coerce(data, y, given)
   return plan.fit(p, ds)
+end
+
+--- plan_search.run(p, data, y, given): see Pipeline:plan. Of several processes each makes its own
+--- plan, so that one alone may ask for it.
+function plan_search.run(p, data, y, given)
+  core.process_alone(true)
+  local well, found = pcall(run, p, data, y, given)
+  core.process_alone(false)
+  return well and found or error(found, 0)
 end
 
 return plan_search

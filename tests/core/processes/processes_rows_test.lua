@@ -207,17 +207,20 @@ function TestFilesWithQuotesAreReadByShares()
     for _, count in counts(2, 3, 7) do lu.assertEquals(succeeds(count, code), one, count) end
     -- Shares that are cut wrongly are read again from the beginning: the bytes tell.
     local function broken() return '"\n,"' end
-    write("large", names .. '1,5" wide,2\n' .. (rows(40, "\n", broken)):rep(50000))
-    succeeds(3, ([[
-      local sc, path = require "scullery", %q
-      local function so_far() return io.open "/proc/self/io":read "a":match "rchar: (%%d+)" end
-      local bytes = io.open(path):seek "end"
-      for stream, most in pairs{ [false] = 0.9, [true] = 1.9 } do -- of a stream: three passes
-        local before = so_far()
-        sc.data.csv(path, { target = "y", quiet = true, stream = stream })
-        local read = (so_far() - before) / bytes
-        assert(read < most, read)
-      end]]):format(folder .. "/large.csv"))
+    local large = names .. '1,5" wide,2\n' .. (rows(40, "\n", broken)):rep(50000)
+    for _, ending in ipairs{ "\n", "\r" } do
+      write("large", (large:gsub("\n", ending)))
+      succeeds(3, ([[
+        local sc, path = require "scullery", %q
+        local function so_far() return io.open "/proc/self/io":read "a":match "rchar: (%%d+)" end
+        local bytes = io.open(path):seek "end"
+        for stream, most in pairs{ [false] = 0.9, [true] = 1.9 } do -- of a stream: three passes
+          local before = so_far()
+          sc.data.csv(path, { target = "y", quiet = true, stream = stream })
+          local read = (so_far() - before) / bytes
+          assert(read < most, read)
+        end]]):format(folder .. "/large.csv"))
+    end
   end)
 end
 
@@ -259,17 +262,33 @@ function TestNpyAndIdxAreReadByShares()
     idx("over", 8, { rows, 30 }, bytes("B", byte, rows * 30) .. "x")
     idx("labels", 8, { rows }, ("\1\3"):rep(rows // 2))
     idx("few", 8, { 300 }, ("\1\3"):rep(150))
+    idx("narrow", 8, { 9 * rows, 1 }, bytes("B", byte, 9 * rows))
+    idx("wide", 14, { 9 * rows }, (">dd"):pack(7, -3):rep(9 * rows // 2))
+    for k = 0, 6 do
+      npy("own" .. k, "<f4", "False", rows .. ", 3", floats:sub(4 * k + 1, 4 * k + rows * 12))
+    end
     local code = ([[
       local sc, core, folder, count = require "scullery", require "scullery.core", %q .. "/"
       count = sc.processes.count
       local function so_far() return io.open "/proc/self/io":read "a":match "rchar: (%%d+)" end
+      local function size_of(given) -- of files that are named there
+        if type(given) ~= "table" then
+          local file = type(given) == "string" and io.open(given)
+          return file and file:seek "end" or 0
+        end
+        local all = 0
+        for _, one in pairs(given) do all = all + size_of(one) end
+        return all
+      end
       local function show(read, path, ...)
-        local before, size = so_far(), io.open(type(path) == "table" and path[1] or path):seek "end"
+        local size = size_of{ path, ... }
+        local before = so_far()
         local fine, ds = pcall(read, path, ...)
         local bytes = so_far() - before
         if not fine then print((ds:gsub("^.-: ", ""))) return end
-        assert(bytes < size / count + 1.6e6, bytes) -- also labels, and beginnings of files
-        print(ds, core.checksum(ds.X), core.checksum(ds.y))
+        if core.is_matrix(ds) then ds = { X = ds } end
+        assert(bytes < size / count + 1.6e6, bytes) -- also beginnings, and small files
+        print(ds.task, core.checksum(ds.X), ds.y and core.checksum(ds.y))
         ds.X:set(1, 1, sc.processes.rank + 2) -- what a process writes is its own
         core.process_meet("writing")
         assert(ds.X:get(1, 1) == sc.processes.rank + 2)
@@ -277,15 +296,21 @@ function TestNpyAndIdxAreReadByShares()
       sc.data.npy(folder .. "plain", { y = folder .. "y", task = "regression" }) -- loads modules
       for _, name in ipairs{ "plain", "turned", "columns", "short", "long" } do
         show(sc.data.npy, folder .. name, { y = folder .. "y", task = "regression" })
+        show(sc.data.npy, folder .. name)
       end
       local two = { { folder .. "a", folder .. "b" }, { folder .. "labels", folder .. "few" } }
       show(sc.data.idx, two[1], two[2], { dtype = "float32" })
       show(sc.data.idx, two[1], two[2], { scale = 3 })
       show(sc.data.idx, folder .. "nan", folder .. "labels")
-      show(sc.data.idx, folder .. "over", folder .. "labels")]]):format(folder)
+      show(sc.data.idx, folder .. "over", folder .. "labels")
+      show(sc.data.idx, folder .. "narrow", folder .. "wide")
+      print(sc.data.idx(folder .. "narrow", folder .. "wide", { stream = true }))
+      local own = folder .. "own" .. sc.processes.rank -- a matrix may be each process's own
+      assert(sc.data.npy(own):get(1, 1) == (sc.processes.rank + 1) * 37 %% 101 - 50.5)
+      ]]):format(folder)
     local one = succeeds(1, code)
-    local _, sets = one:gsub("dataset", "")
-    lu.assertEquals(sets, 5, one)
+    local _, sets = one:gsub("ion\t", "")
+    lu.assertEquals(sets, 6, one)
     for _, words in ipairs{ "short: the file is cut off", "long: the file goes on after",
       "nan: row 60001, number 1 is not finite", "over: the file has 3600013 bytes" } do
       lu.assertStrContains(one, words)

@@ -367,4 +367,28 @@ function TestParametersAreDrawnTogether()
   for _, count in counts(2, 3, 7) do lu.assertEquals(succeeds(count, code), one) end
 end
 
+-- A plan is each process's own: one may ask for it, also where parameters would be drawn together
+-- or the plan fails, and what follows is divided.
+function TestOneProcessMakesAPlan()
+  local code = [[
+    local sc = require "scullery"
+    local X, feats = sc.randn{ 9000, 600, seed = 2 }, sc.features{ T = 900, seed = 4,
+      p = sc.sampler.gaussian{ sigma = 0.1 }, phi = sc.nonlinearity.fourier() }
+    local ds = sc.dataset{ X = X, y = X:column(1) }
+    local p = sc.pipeline{ feats, sc.solver.ridge{ lambda = 1 } }
+    local choosing = sc.pipeline{ feats, sc.solver.cg{ lambda = sc.choose{ 1, 2 } } }
+    if sc.processes.rank == tonumber(arg[1]) then
+      assert(p:plan(ds).features == 900)
+      assert(choosing:plan(ds, { folds = 3 }).seconds > 0)
+      assert(not pcall(p.plan, p, X))
+    end
+    local before = select(3, sc.processes.exchanged())
+    p:fit(ds)
+    assert(sc.processes.count == 1 or select(3, sc.processes.exchanged()) > before + 3)
+    print(("%a"):format(p:decision(X):get(1, 1)))]]
+  local _, one = run(1, code)
+  lu.assertStrContains(one, "0x")
+  for rank = 0, 1 do lu.assertEquals({ run(2, code, rank) }, { 0, one, "" }) end
+end
+
 os.exit(lu.LuaUnit.run())
