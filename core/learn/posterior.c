@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Jitter: shares of the diagonal. */
-static const double LEAST_JITTER = 1e-12, MOST_JITTER = 1e-4;
+static const double LEAST_JITTER = 1e-15, MOST_JITTER = 1e-4;
 
 void scl_posterior_destroy(scl_posterior *posterior) {
   if (posterior == NULL) return;

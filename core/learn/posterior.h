@@ -47,9 +47,9 @@ scl_status scl_posterior_project(const scl_posterior *posterior, const scl_flow 
 scl_status scl_posterior_training(const scl_posterior *posterior, const scl_flow *flow,
                                   scl_matrix *out, scl_error *error);
 /* out (rows) = (phi - mean)'A^-1 (phi - mean), and 1 / n more with a constant: the variance of the
- * function at each row over s^2. rest: of whitened kernel sections also (k(x, x) - phi'phi) / (n
- * lambda), the variance of the part of the kernel that the features do not have (Quinonero-Candela
- * and Rasmussen 2005, the FITC approximation at the test row). */
+ * function at each row over s^2. rest: of kernel sections also scl_map_rest / (n lambda), the
+ * variance of the part of the kernel that the features do not have (Quinonero-Candela and Rasmussen
+ * 2005, the FITC approximation at the test row). */
 scl_status scl_posterior_variance(const scl_posterior *posterior, const scl_flow *flow, bool rest,
                                   double *out, scl_error *error);
 /* *out = D - n lambda tr A^-1, the effective parameters besides the constant; for P = I. */

@@ -79,7 +79,7 @@ typedef struct projecting {
   size_t order;    /* of the factor */
   double *columns; /* order x ROWS: a row of the data a column */
   double *squares; /* ROWS: ||phi - mean||^2 */
-  double *rests;   /* ROWS: (k(x, x) - phi'phi) / (n lambda); NULL: not wanted */
+  double *rests;   /* ROWS: scl_map_rest / (n lambda); NULL: not wanted */
   scl_matrix *out; /* rows x order, or NULL: */
   double *variance;
 } projecting;

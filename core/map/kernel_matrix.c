@@ -145,39 +145,22 @@ scl_status scl_kernel_matrix(const scl_instance *kernel, const scl_matrix *x, co
   return status;
 }
 
-/* *out = k(x_S, x_S) - phi'phi of one row of sections, of its columns S (NULL: all). */
-static scl_status section_rest(const scl_map *map, const size_t *columns, const void *x,
-                               double factor, const double *phi, double *out, scl_error *error) {
-  double *row = scl_allocate_array(map->dim + 1, sizeof *row);
-  if (row == NULL) return scl_fail_memory(error, map->dim * sizeof *row, "a row of data");
-  for (size_t j = 0; j < map->dim; j++)
-    row[j] = scl_number(x, map->dtype, columns == NULL ? j : columns[j]);
-  const scl_const_parameters u = scl_dense_rows(row, (ptrdiff_t)map->dim, 1, map->dim);
-  const scl_status status = scl_kernel_diagonal(map->phi, &u, out, error);
-  scl_release(row);
-  *out *= factor * factor;
-  for (size_t j = 0; j < scl_map_features(map); j++)
-    *out -= phi[j] * phi[j];
-  *out = fmax(*out, 0);
-  return status;
-}
-
 bool scl_map_has_rest(const scl_map *map) {
   for (size_t p = 0; p < scl_map_part_count(map); p++)
-    if (scl_map_is_whitened(scl_map_part_at(map, p).map)) return true;
-  return scl_map_is_whitened(map);
+    if (scl_map_is_section(scl_map_part_at(map, p).map)) return true;
+  return scl_map_is_section(map);
 }
 
 scl_status scl_map_rest(const scl_map *map, const void *x, const double *phi, double *out,
                         scl_error *error) {
   *out = 0;
-  if (scl_map_is_whitened(map)) return section_rest(map, NULL, x, 1, phi, out, error);
+  if (scl_map_is_section(map)) return scl_map_section_rest(map, NULL, x, 1, phi, out, error);
   for (size_t p = 0; p < scl_map_part_count(map); p++) {
     const scl_map_part part = scl_map_part_at(map, p);
     double rest = 0;
-    if (scl_map_is_whitened(part.map))
-      SCL_TRY(section_rest(part.map, part.columns, x, part.scale * exp(-map->log_scale), phi, &rest,
-                           error));
+    if (scl_map_is_section(part.map))
+      SCL_TRY(scl_map_section_rest(part.map, part.columns, x, part.scale * exp(-map->log_scale),
+                                   phi, &rest, error));
     *out += rest;
     phi += scl_map_features(part.map);
   }

@@ -78,10 +78,11 @@ static scl_status create_gram(const scl_map *map, scl_symmetric **out, scl_error
 static const double JITTERS[] = {0, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6};
 enum { TRIES = sizeof JITTERS / sizeof *JITTERS };
 
-/* Set the whitening to L with k(W, W) + jitter mean I = L L', mean the mean of the diagonal. If the
- * matrix is not positive definite: SCL_STATUS_NUMERIC, with the failing row in *pivot, which is T
- * in all other cases. */
-static scl_status factor_gram(scl_map *map, double jitter, size_t *pivot, scl_error *error) {
+/* `to`: L with k(W, W) + jitter mean I = L L', mean the mean of the diagonal. If the matrix is not
+ * positive definite: SCL_STATUS_NUMERIC, with the failing row in *pivot, which is T in all other
+ * cases. */
+static scl_status factor_gram(const scl_map *map, double jitter, double *to, size_t *pivot,
+                              scl_error *error) {
   const scl_symmetric_algebra *algebra = &scl_service_symmetric;
   scl_symmetric *gram = NULL;
   *pivot = map->count;
@@ -93,25 +94,23 @@ static scl_status factor_gram(scl_map *map, double jitter, size_t *pivot, scl_er
     algebra->shift(jitter * mean, gram);
     status = algebra->factor(gram, pivot, error);
   }
-  if (status == SCL_STATUS_OK) {
-    algebra->dense(gram, map->own.sections.whitening, (ptrdiff_t)map->count);
-    map->own.sections.jitter = jitter;
-  }
+  if (status == SCL_STATUS_OK) algebra->dense(gram, to, (ptrdiff_t)map->count);
   algebra->destroy(gram);
   return status;
 }
 
 /* Landmarks that are equal or close make k(W, W) singular: add the least of JITTERS with which it
  * factors. SCL_STATUS_NUMERIC with pivot T is a value of k that is not finite, and no jitter
- * helps. */
-static scl_status whiten(scl_map *map, scl_error *error) {
+ * helps. The caller releases *out, also after a failure. */
+static scl_status create_factor(const scl_map *map, double **out, double *jitter,
+                                scl_error *error) {
   const size_t bytes = map->count * map->count * sizeof(double);
   size_t pivot = 0;
-  map->own.sections.whitening = scl_allocate(bytes);
-  if (map->own.sections.whitening == NULL)
-    return scl_fail_memory(error, bytes, "the factor of k(W, W)");
+  *out = scl_allocate(bytes);
+  if (*out == NULL) return scl_fail_memory(error, bytes, "the factor of k(W, W)");
   for (size_t i = 0; i < TRIES; i++) {
-    const scl_status status = factor_gram(map, JITTERS[i], &pivot, error);
+    const scl_status status = factor_gram(map, JITTERS[i], *out, &pivot, error);
+    *jitter = JITTERS[i];
     if (status != SCL_STATUS_NUMERIC || pivot == map->count) return status;
   }
   return scl_fail(error, SCL_STATUS_NUMERIC,
@@ -161,7 +160,9 @@ static scl_status section_make(scl_map *map, const scl_map_spec *spec,
   map->own.sections.takes_csr = are_sparse(map);
   const scl_const_parameters all = parameters_at(map, 0, map->count);
   SCL_TRY(scl_prepare(map->phi, NULL, &all, SCL_DTYPE_FLOAT64, &map->own.sections.prepared, error));
-  return spec->whiten ? whiten(map, error) : SCL_STATUS_OK;
+  return spec->whiten
+             ? create_factor(map, &map->own.sections.whitening, &map->own.sections.jitter, error)
+             : SCL_STATUS_OK;
 }
 
 /* ------------ applying */
@@ -242,9 +243,11 @@ static scl_status refuse_value(const application *job, const double *k, size_t n
 
 static bool section_takes_csr(const scl_map *map) { return map->own.sections.takes_csr; }
 
-/* The parameters for sparse rows, made once. Threads may share a map. */
+/* Threads may share a map: what is made when it is needed first, is made once. */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+/* The parameters for sparse rows. */
 static scl_status open_sparse(const scl_map *map, scl_error *error) {
-  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
   const scl_const_parameters w = parameters_at(map, 0, map->count);
   scl_status status = SCL_STATUS_OK;
   (void)pthread_mutex_lock(&making);
@@ -374,6 +377,61 @@ static scl_status section_apply(const scl_map *map, const scl_map_request *reque
   return status;
 }
 
+/* ------------ the rest of the kernel */
+
+/* *out = L of k(W, W) + jitter I = L L' of plain sections, which stays the map's. */
+static scl_status open_factor(const scl_map *map, const double **out, scl_error *error) {
+  scl_sections *own = &((scl_map *)(uintptr_t)map)->own.sections;
+  double *made = NULL, jitter;
+  scl_status status = SCL_STATUS_OK;
+  (void)pthread_mutex_lock(&making);
+  if (own->factor == NULL) {
+    status = create_factor(map, &made, &jitter, error);
+    if (status == SCL_STATUS_OK)
+      own->factor = made;
+    else
+      scl_release(made);
+  }
+  *out = own->factor;
+  (void)pthread_mutex_unlock(&making);
+  return status;
+}
+
+/* f = L^-1 k(W, x) of one row. Not from features: those of a float32 map are not exact enough. */
+static scl_status whitened_row(const scl_map *map, double *x, double *f, scl_error *error) {
+  const size_t dim = map->dim, count = map->count;
+  const scl_const_parameters u = scl_dense_rows(x, (ptrdiff_t)dim, 1, dim),
+                             w = parameters_at(map, 0, count);
+  const double *factor;
+  SCL_TRY(open_factor(map, &factor, error));
+  if (map->own.sections.pilot != NULL)
+    scl_pilot_subtract(x, (ptrdiff_t)dim, 1, dim, map->own.sections.pilot, x, (ptrdiff_t)dim);
+  SCL_TRY(scl_kernel_gram(map->phi, &u, &w, f, (ptrdiff_t)count, error));
+  scl_row_trsm(1, count, factor, (ptrdiff_t)count, f, (ptrdiff_t)count);
+  return SCL_STATUS_OK;
+}
+
+scl_status scl_map_section_rest(const scl_map *map, const size_t *columns, const void *x,
+                                double scale, const double *phi, double *out, scl_error *error) {
+  const size_t dim = map->dim, count = map->count;
+  double *row = scl_allocate_array(dim + count + 1, sizeof *row), *f = row + dim;
+  if (row == NULL) return scl_fail_memory(error, (dim + count) * sizeof *row, "a row of sections");
+  for (size_t j = 0; j < dim; j++)
+    row[j] = scl_number(x, map->dtype, columns == NULL ? j : columns[j]);
+  const scl_const_parameters u = scl_dense_rows(row, (ptrdiff_t)dim, 1, dim);
+  scl_status status = scl_kernel_diagonal(map->phi, &u, out, error);
+  if (status == SCL_STATUS_OK && !scl_map_is_whitened(map)) {
+    status = whitened_row(map, row, f, error);
+    phi = f;
+  }
+  *out *= scale * scale;
+  for (size_t j = 0; status == SCL_STATUS_OK && j < count; j++)
+    *out -= phi[j] * phi[j];
+  *out = fmax(*out, 0);
+  scl_release(row);
+  return status;
+}
+
 /* ------------ G */
 
 /* Whitened sections are orthonormal in the RKHS of k: their Gram matrix is the identity. */
@@ -401,12 +459,14 @@ static bool section_claims(const scl_map *map, const scl_map_spec *spec) {
 static void section_release(scl_map *map) {
   scl_prepared_release(&map->own.sections.prepared);
   scl_pair_set_destroy(map->own.sections.sparse);
-  SCL_RELEASE(map->own.sections.whitening, map->own.sections.pilot);
+  SCL_RELEASE(map->own.sections.whitening, map->own.sections.factor, map->own.sections.pilot);
 }
 
 static size_t section_bytes(const scl_map *map) {
   const scl_sections *own = &map->own.sections;
-  return (own->whitening == NULL ? 0 : map->count * map->count * sizeof(double)) +
+  return (own->whitening == NULL && own->factor == NULL
+              ? 0
+              : map->count * map->count * sizeof(double)) +
          (own->pilot == NULL ? 0 : (map->count + 1) * map->dim * sizeof(double)) +
          (own->sparse == NULL ? 0 : scl_pair_set_bytes(own->sparse));
 }

@@ -266,9 +266,10 @@ scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_ma
  * estimates. */
 scl_status scl_map_collision(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error);
-/* What whitened kernel sections, also those among the parts of a union, leave out of the kernel:
- * *out = k(x, x) - phi'phi >= 0 for a row x (d numbers, in the map's dtype) with the features phi (D
- * numbers). scl_map_has_rest: whether there are such features; else the rest is 0. */
+/* What kernel sections, also those among the parts of a union, leave out of the kernel: *out =
+ * k(x, x) - k(x, W) (k(W, W) + jitter I)^-1 k(W, x) >= 0 for a row x (d numbers, in the map's dtype)
+ * with the features phi (D numbers). The first call for sections that are not whitened factors
+ * k(W, W). scl_map_has_rest: whether there are such features; else the rest is 0. */
 bool scl_map_has_rest(const scl_map *map);
 scl_status scl_map_rest(const scl_map *map, const void *x, const double *phi, double *out,
                         scl_error *error);

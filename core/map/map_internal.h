@@ -37,7 +37,8 @@ typedef struct scl_sampling {
 /* Kind `section` (kind_section.c). */
 typedef struct scl_sections {
   double *whitening; /* L, count x count, row-major lower: k(W, W) + jitter I = L L'; or NULL */
-  double jitter;     /* over the mean of the diagonal of k(W, W) */
+  double *factor; /* L of plain sections, made for the first row whose rest is asked for; or NULL */
+  double jitter;  /* over the mean of the diagonal of k(W, W) */
   /* For a shift-invariant kernel whose parameters W are far from 0: a point near W (dim numbers),
    * then W less that point (count x dim); or NULL. */
   double *pilot;
@@ -154,6 +155,11 @@ bool scl_map_round(const scl_map *map, size_t first, size_t count, const float *
  * afterwards. */
 scl_status scl_map_apply_rounded(const scl_map *map, const scl_map_request *request,
                                  scl_error *error);
+
+/* kind_section.c: scl_map_rest of sections of the columns S of a row (NULL: all), times scale^2; phi:
+ * the part's features, times scale. */
+scl_status scl_map_section_rest(const scl_map *map, const size_t *columns, const void *x,
+                                double scale, const double *phi, double *out, scl_error *error);
 
 /* map_kernel.c: bind K, or k of sections, to the sampler's law, and ask K for its tilts. */
 scl_status scl_map_bind_kernel(scl_map *map, const scl_map_spec *spec, scl_error *error);

@@ -175,6 +175,9 @@ function dataset.notes(self) return notes_of[self] or {} end
 --- dataset.is(value)
 function dataset.is(value) return getmetatable(value) == Dataset end
 
+--- dataset.are_rows(value): whether it is what the field X takes.
+dataset.are_rows = rules.X.test
+
 --- dataset.coerce(ds) or dataset.coerce(X, y[, { task =, classes = }][, model]): the arguments of
 --- fit, score and search as a data set.
 function dataset.coerce(data, y, given, model)

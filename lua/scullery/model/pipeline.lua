@@ -116,7 +116,7 @@ function Pipeline:fit(data, y, given)
   y, given, o = split_options(data, y, given)
   local ds
   if not self.solver and y == nil then -- a pipeline that needs no targets
-    ds = core.is_rows(data) and dataset.new{ X = data } or dataset.is(data) and data
+    ds = dataset.is(data) and data or dataset.are_rows(data) and dataset.new{ X = data }
   end
   ds = ds or guarded("pipeline:fit", dataset.coerce, data, y, given)
   if recipe.instead_of_fit then

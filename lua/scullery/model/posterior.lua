@@ -11,6 +11,7 @@ local options = require "scullery.base.options"
 local progress = require "scullery.base.progress"
 local recipe = require "scullery.model.recipe"
 local target_form = require "scullery.model.target_form"
+local warn = require "scullery.base.warn"
 
 local Pipeline = recipe.class
 
@@ -65,7 +66,13 @@ function posterior.of(p, title)
     local settings = core.settings(component.instance(f.solver))
     local handle = core.posterior(training, f:solver_instance(),
       settings[component.role(f.solver, "regularisation")], rawget(p, "sums_kept") ~= nil)
-    known[f] = { handle = handle, info = core.posterior_info(handle) }
+    local info = core.posterior_info(handle)
+    known[f] = { handle = handle, info = info }
+    if info.jitter > 0 then
+      warn(("%s: the system of the posterior is nearly singular, and %.0e of its diagonal was \z
+        added: standard deviations may be too small%s"):format(title, info.jitter,
+        f.solver.given.penalty == "rkhs" and "; penalty = \"l2\" does without" or ""))
+    end
   end
   return known[f]
 end

@@ -133,20 +133,23 @@ end
 -- Landmarks: far from the data the features are 0, and the deviation is that of the prior unless
 -- the rest of the kernel is left out.
 function TestTheRestOfTheKernel()
-  local p = sc.pipeline{ sc.features{ p = sc.sampler.landmarks{}, phi = sc.kernel.gaussian{
-    gamma = 0.5 }, T = 20, seed = 1 }, sc.solver.ridge{ lambda = 0.01 / n, intercept = false } }
-    :fit(X, y)
   local far = sc.matrix{ { 100, 100 } }
-  local _, whole = p:predict(far, { std = true, noise = "prior" })
-  lu.assertAlmostEquals(whole:get(1, 1), 1, 1e-6) -- k(x, x) = 1
-  local _, part = p:predict(far, { std = true, noise = "prior", residual = false })
-  lu.assertAlmostEquals(part:get(1, 1), 0, 1e-6)
-  local _, near = p:predict(X, { std = true, noise = "prior" })
-  lu.assertTrue(near:max() < 1 and near:min() > 0)
+  for _, penalty in ipairs{ "l2", "rkhs" } do
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.landmarks{}, phi = sc.kernel.gaussian{
+      gamma = 0.5 }, T = 20, seed = 1 }, sc.solver.ridge{ lambda = 0.01 / n, penalty = penalty,
+      intercept = false } }:fit(X, y)
+    local _, whole = p:predict(far, { std = true, noise = "prior" })
+    lu.assertAlmostEquals(whole:get(1, 1), 1, 1e-6) -- k(x, x) = 1
+    local _, part = p:predict(far, { std = true, noise = "prior", residual = false })
+    lu.assertAlmostEquals(part:get(1, 1), 0, 1e-6)
+    local _, near = p:predict(X, { std = true, noise = "prior" })
+    lu.assertTrue(near:max() < 1 and near:min() > 0)
+  end
 end
 
 -- The standard deviation of the exact Gaussian process with the kernel exp(-gamma d^2), by its own
--- formula; that of random features differs by O(T^-1/2), which falls as T grows.
+-- formula: that of sections at all rows; that of random features differs by O(T^-1/2), which falls
+-- as T grows.
 function TestTheGaussianProcess()
   local count, gamma, noise = 25, 0.5, 0.05
   local A, b = X:slice(1, count):copy(), y:slice(1, count):copy()
@@ -187,6 +190,28 @@ function TestTheGaussianProcess()
   end
   lu.assertTrue(worst[20000] < 0.05, worst[20000])
   lu.assertTrue(worst[20000] < worst[300] / 3, worst[300])
+  for _, case in ipairs{ { "l2", "float64", 1e-8 }, { "rkhs", "float64", 1e-6 },
+    { "l2", "float32", 1e-4 } } do
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.landmarks{}, T = count, dtype = case[2],
+      phi = sc.kernel.gaussian{ gamma = gamma } },
+      sc.solver.ridge{ lambda = noise / count, penalty = case[1], intercept = false } }:fit(A, b)
+    local _, std = p:predict(at, { std = true, noise = "prior" })
+    for i = 1, at:rows() do
+      lu.assertAlmostEquals(std:get(i, 1) / exact(i), 1, case[3], table.concat(case, " "))
+    end
+  end
+end
+
+function TestANearlySingularSystemIsTold()
+  local close_rows = sc.rand{ 40, 1, seed = 5 }
+  local p = sc.pipeline{ sc.features{ p = sc.sampler.landmarks{}, phi = sc.kernel.gaussian{
+    gamma = 0.5 }, T = 40 }, sc.solver.ridge{ lambda = 1e-6, penalty = "rkhs" } }
+    :fit(close_rows, close_rows)
+  local said = support.stderr_of(function()
+    for _ = 1, 2 do p:predict(close_rows, { std = true }) end
+  end)
+  lu.assertEquals(select(2, said:gsub("nearly singular", "")), 1)
+  lu.assertStrContains(said, 'penalty = "l2" does without')
 end
 
 function TestTransformedTargetsAndClasses()
