@@ -184,6 +184,25 @@ static int solver_row(lua_State *L) {
   return 3;
 }
 
+/* checker.solver_means(solver, f) -> the list of means of scores f; nil where these are predictions */
+static int solver_means(lua_State *L) {
+  enum { MOST = 64 };
+  const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
+  const size_t c = scl_lua_copy_list(L, 2, MOST, "f");
+  double out[MOST];
+  bool said;
+  SCL_LUA_TRY(L,
+              scl_solver_means(solver, c, scl_lua_list_numbers(L, 2, c, "f"), out, &said, &error));
+  if (!said) return 0;
+  lua_createtable(L, (int)c, 0);
+  for (size_t j = 0; j < c; j++) {
+    lua_pushnumber(L, out[j]);
+    lua_rawseti(L, -2, (lua_Integer)j + 1);
+  }
+  return 1;
+}
+
 SCL_LUA_CALLS(scl_checker_solver_calls, {"watched_solve", watched_solve, 4},
               {"watched_load", watched_load, 2}, {"model_decide", model_decide, 4},
-              {"solver_facts", solver_facts, 1}, {"solver_row", solver_row, 3});
+              {"solver_facts", solver_facts, 1}, {"solver_row", solver_row, 3},
+              {"solver_means", solver_means, 2});

@@ -1,6 +1,6 @@
 --- Tests of losses.
 local list = {}
-for _, part in ipairs{ "calls", "slopes", "duals", "fits" } do
+for _, part in ipairs{ "calls", "slopes", "duals", "fits", "relations" } do
   table.move(require("scullery_checker.loss." .. part), 1, 100, #list + 1, list)
 end
 table.move(require "scullery_checker.effects"(), 1, 100, #list + 1, list)

@@ -1,6 +1,6 @@
 --- Tests of metrics.
 local list = {}
-for _, part in ipairs{ "values", "forms" } do
+for _, part in ipairs{ "values", "forms", "relations" } do
   table.move(require("scullery_checker.metric." .. part), 1, 100, #list + 1, list)
 end
 table.move(require "scullery_checker.effects"(), 1, 100, #list + 1, list)

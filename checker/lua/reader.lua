@@ -129,6 +129,7 @@ local list = {
   { name = "bent", about = "damaged files give rows or a sentence, and nothing leaks",
     run = check_bent },
   { name = "refused", about = "what is not a file gives a sentence", run = check_refused },
+  (require "scullery_checker.reader.known"),
 }
 table.move(require "scullery_checker.definition.tests"(), 1, 1, #list + 1, list)
 return list

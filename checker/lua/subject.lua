@@ -133,6 +133,21 @@ local function lists(self)
   return list
 end
 
+--- subject:part_variants(name): a list of { component, label } with lists of kernel.gaussian and
+--- kernel NAME, in both orders, for its options that take such lists.
+function Subject:part_variants(name)
+  local list, sc = {}, require "scullery"
+  local a, b = sc.kernel.gaussian{ width = 1.5 }, sc.kernel[name]()
+  for _, option in ipairs(self.info.options) do
+    for _, parts in ipairs(option.words[1] == "kernel" and { { a, b }, { b, a } } or {}) do
+      local given = { [option.name] = parts }
+      local ok, made = pcall(self.make, self, given)
+      if ok then list[#list + 1] = { component = made, label = text_of(given) } end
+    end
+  end
+  return list
+end
+
 -- Options of a solver between two bounds whose default is one of them: the middle.
 local function middles(self)
   local list = {}

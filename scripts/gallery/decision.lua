@@ -13,17 +13,17 @@ local function spirals(n, seed)
   return sc.dataset{ X = X, y = y }
 end
 
-local ds = spirals(400, 1)
+local ds = spirals(180, 1)
 local p = sc.pipeline{
   sc.features{ p = sc.sampler.gaussian{ gamma = 10 }, phi = sc.nonlinearity.fourier(), T = 500,
     seed = 1 },
   sc.solver.ridge{ lambda = 1e-4 },
 }:fit(ds)
 
-local side, plane, across, down = 21, {}, {}, {}
+local side, plane, across, down = 15, {}, {}, {}
 for i = 1, side do
-  across[i], down[i] = ("%.1f"):format(0.1 * i - 1.1), ("%.1f"):format(1.1 - 0.1 * i)
-  for j = 1, side do plane[#plane + 1] = { 0.1 * j - 1.1, 1.1 - 0.1 * i } end
+  across[i], down[i] = ("%.2f"):format(0.15 * i - 1.2), ("%.2f"):format(1.2 - 0.15 * i)
+  for j = 1, side do plane[#plane + 1] = { 0.15 * j - 1.2, 1.2 - 0.15 * i } end
 end
 local f, values = p:decision(sc.matrix(plane)), {}
 for i = 1, side do
@@ -34,7 +34,7 @@ end
 local x, y = {}, {}
 for i = 1, #ds do x[i], y[i] = ds.X:get(i, 1), ds.X:get(i, 2) end
 local fig = sc.plot.panels{
-  sc.plot.scatter{ x = x, y = y, class = ds:labels(), equal = true, title = "400 rows",
+  sc.plot.scatter{ x = x, y = y, class = ds:labels(), equal = true, title = "180 rows",
     x_label = "x1", y_label = "x2" },
   sc.plot.heatmap{ values = values, x = across, y = down, range = { -1.2, 1.2 }, equal = true,
     contour = 0, title = "Decision function; the line: 0", x_label = "x1", y_label = "x2",

@@ -1,6 +1,6 @@
--- MNIST: five hundred handwritten digits on the first two principal components of their features.
+-- MNIST: two hundred handwritten digits on the first two principal components of their features.
 local sc = require "scullery"
-local digits = sc.data.load("mnist", "test"):subset(1, 500)
+local digits = sc.data.load("mnist", "test"):subset(1, 200)
 
 local features = sc.pipeline{
   sc.features{ p = sc.sampler.gaussian{ gamma = 0.01 }, phi = sc.nonlinearity.fourier(), T = 1000,

@@ -16,6 +16,6 @@ local p = sc.pipeline{
   sc.solver.ridge{ lambda = 1e-3 },
 }:fit(waves(600, 1))
 
-local fig = p:plot("residuals", waves(300, 3))
+local fig = p:plot("residuals", waves(100, 3))
 fig:save(arg[1] or "regression.svg")
 return fig

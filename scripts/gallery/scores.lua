@@ -15,7 +15,7 @@ for i, label in ipairs(test:labels()) do
   one[#one + 1] = decisions:get(i, 1)
 end
 
-local fig = sc.plot.hist{ series = series, bins = 30, title = "Decisions on 285 test rows, wdbc",
+local fig = sc.plot.hist{ series = series, bins = 20, title = "Decisions on 285 test rows, wdbc",
   x_label = "decision f(x), M above 0", y_label = "rows",
   rules = { { x = 0, label = "boundary" } } }
 fig:save(arg[1] or "scores.svg")

@@ -16,7 +16,7 @@ local p = sc.pipeline{
 }:fit(X, y, { interval = "loo" })
 
 local at = {}
-for i = 1, 161 do at[i] = -3.2 + (i - 1) * 5.4 / 160 end
+for i = 1, 46 do at[i] = -3.2 + (i - 1) * 0.12 end
 local rows = sc.matrix(at)
 local mean, std = p:predict(rows, { std = true, noise = "prior" })
 local low, high = p:interval(rows, { level = 0.9 })

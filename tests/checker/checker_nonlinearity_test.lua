@@ -18,9 +18,11 @@ local skipped = {
   bins = "bounds words random-options no-memory ctrl-c at-once guard-pages strides alignment \z
     outputs-written in-place independence threads odd-numbers large-numbers float32 bound \z
     lipschitz breaks scale-free two-valued smoothing smoothing-blocks gaussian-dual \z
-    threshold-dual harmonic code-dual special-numbers far-options formula domain effects",
+    threshold-dual harmonic code-dual special-numbers far-options formula relations \z
+    domain effects",
   chi_square = "words no-memory ctrl-c float32 bound lipschitz scale-free two-valued smoothing \z
-    smoothing-blocks gaussian-dual threshold-dual harmonic categories planes code-words code-dual",
+    smoothing-blocks gaussian-dual threshold-dual harmonic categories planes code-words code-dual \z
+    relations",
   erf = "bounds words random-options no-memory ctrl-c scale-free two-valued threshold-dual \z
     harmonic categories planes code-words code-dual domain effects",
   exp = "bounds words random-options no-memory ctrl-c bound lipschitz scale-free two-valued \z

@@ -78,6 +78,7 @@ return {
     ["long-path"] = "path_16 path_warm",
     ["no-growth"] = "leaks_singular leaks_refused",
     optimal = "objective_first objective_nan",
+    path = "path_target",
     repeats = "first_solve",
     save = "save_float",
     sizes = "rows_4096 features_32 features_256 targets_4 classes_4 row_order small_targets \z

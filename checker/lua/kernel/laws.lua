@@ -209,6 +209,7 @@ local function run_tilt(t)
   end
   for component, name in t:variants() do try(component, name == "defaults") end
   for _, one in ipairs(t.subject:far_variants()) do try(one.component, false) end
+  for _, one in ipairs(t.subject:part_variants "indicator") do try(one.component, false) end
   if not any then t:skip("it has no closed form for a Gaussian law") end
 end
 
@@ -314,6 +315,40 @@ local function check_bound(t, name, component, sigma, d)
   return G
 end
 
+-- Laws whose parameters read some columns: an in-degree, and several.
+local function sparse_laws(sc)
+  return { sc.sampler.sparse{ degree = 2, sigma = 0.8 },
+    sc.sampler.sparse{ degree = { table = { 0, 0.3, 0.3, 0.4 } }, sigma = 0.8 } }
+end
+
+-- theta = 0.2: the mean of K over pairs of drawn parameters is 0.04, by draws, where K is bound to
+-- a law of few columns: with its standard error by rows.
+local PAIRS <const> = 1500
+
+local function check_drawn(t, component, sampler)
+  local kernel, law = t:instance(component), t:instance(sampler)
+  local ok, bound = pcall(core.kernel_bind, kernel, law, 4)
+  if not ok then return end
+  local draw, layout = parameters.draw(t, sampler, 4, 2 * PAIRS)
+  local u = parameters.lock(parameters.drawn(draw, layout, 0, PAIRS))
+  local w = parameters.lock(parameters.drawn(draw, layout, PAIRS, PAIRS))
+  local G = parameters.block(PAIRS, PAIRS)
+  core.kernel_gram(bound, u, w, G)
+  G = core.block_get(G)
+  local ones = core.ones(PAIRS, 1) * (1 / PAIRS)
+  local function list_of(A)
+    local list = {}
+    for i = 1, PAIRS do list[i] = A:get(i, 1) end
+    return list
+  end
+  local mean, of_rows = statistics.mean(list_of(G * ones))
+  local _, of_columns = statistics.mean(list_of(G:t() * ones))
+  local stderr = math.sqrt(of_rows ^ 2 + of_columns ^ 2)
+  t:expect(math.abs(mean - 0.04) <= statistics.limit(200) * stderr, "theta = 0.2 under %s: the \z
+    mean of K over pairs of parameters is %.5f in place of 0.04, %.1f standard errors",
+    tostring(sampler), mean, math.abs(mean - 0.04) / stderr)
+end
+
 local function run_bind(t)
   local list = waiting(t)
   if #list == 0 then t:skip("no option of it waits for a law") end
@@ -324,6 +359,9 @@ local function run_bind(t)
     t:expect(check_bound(t, name, component, 1.9, 4) ~= narrow, "%s = 0.5: laws with sigma = 0.7 \z
       and \z
       1.9 give the same K", name)
+    for _, sampler in ipairs(name == "theta" and sparse_laws(require "scullery") or {}) do
+      check_drawn(t, t.subject:make{ theta = 0.2 }, sampler)
+    end
   end
 end
 

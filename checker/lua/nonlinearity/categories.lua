@@ -95,6 +95,22 @@ local function each_counts(p)
   return true
 end
 
+-- Cells next to each other near 0 are categories of their own where each coordinate counts.
+local function check_near_zero(t, p)
+  local seen, base = {}, numbers(p, 1, 1) * 0
+  for cell = -4, 4 do
+    base:set(1, 2, cell)
+    local codes, words = codes_of(p, base), {}
+    for w = 1, codes:cols() do words[w] = codes:get(1, w) end
+    local key = table.concat(words, " ")
+    if seen[key] then
+      t:warn("cells %d and %d of coordinate 2 are one category", seen[key], cell)
+      return
+    end
+    seen[key] = cell
+  end
+end
+
 -- Of one that takes all planes of a space: where another number in each of few coordinates is
 -- another category, it is so in each of many, and far out.
 local function check_planes(t)
@@ -102,6 +118,8 @@ local function check_planes(t)
   each_coded(t, function(p)
     if p.shape.one_hot and p.takes_all and each_counts(p) then
       any = true
+      local _, levels = core.phi_key(p.instance, p.fan_in)
+      if levels == 0 then check_near_zero(t, p) end
       for _, planes in ipairs{ 3, 40, 300 } do
         p.fan_in = planes
         for _, size in ipairs{ 1, 1000, 40000, 1e7, -1e7 } do

@@ -286,6 +286,45 @@ local function check_odd_rows(t, sampler, d)
   end
 end
 
+-- How often each of the different rows of X is among the parameters learnt from all of X, as many
+-- as there are rows, a sorted list; nil where a parameter is no row of X, or they are fewer.
+local function copies(t, sampler, X, seed)
+  local n, d = X:rows(), X:cols()
+  local ok, state, T = pcall(learn, t, sampler, X, n, seed)
+  if not ok or T ~= n then return nil end
+  local layout = core.layout(sampler, d, n)
+  local W = parameters.matrix(parameters.drawn({ sampler = sampler, dim = d, total = n, seed = seed,
+    state = state }, layout, 0, n))
+  local seen, list = {}, {}
+  local function key(A, i)
+    local numbers = {}
+    for j = 1, d do numbers[j] = ("%.6f"):format(A:get(i, j)) end
+    return table.concat(numbers, " ")
+  end
+  for i = 1, n do seen[key(X, i)] = 0 end
+  for i = 1, n do
+    local row = W:cols() == d and key(W, i)
+    if not seen[row] then return nil end
+    seen[row] = seen[row] + 1
+  end
+  for _, count in pairs(seen) do list[#list + 1] = count end
+  table.sort(list)
+  return list
+end
+
+-- What takes each of different rows once takes each of equal rows so often as it is there.
+local function check_equal_rows(t, sampler, d)
+  local X, places = t:random(20, d, 3), {}
+  for i = 1, 20 do places[i] = i % 5 + 1 end
+  for seed = t.seed, t.seed + 2 do
+    local once, equal = copies(t, sampler, X, seed), copies(t, sampler, X:select(places), seed)
+    if not once or not equal or once[1] < 1 then return end
+    t:expect(equal[1] == 4 and equal[5] == 4, "each of 20 different rows is taken once; of 20 \z
+      rows of which each is there 4 times, one is taken %d times, and one %d times", equal[1],
+      equal[5])
+  end
+end
+
 local function check_learn(t, component)
   local sampler, d = t:instance(component), 4
   if not core.learns(sampler) then return false end
@@ -306,6 +345,7 @@ local function check_learn(t, component)
   pcall(parameters.drawn, { sampler = sampler, dim = d, total = 10, seed = t.seed }, layout, 0, 10)
   pcall(parameters.drawn, draw, layout, state:rows(), 3)
   check_odd_rows(t, sampler, d)
+  check_equal_rows(t, sampler, d)
   return true
 end
 

@@ -338,6 +338,23 @@ local function check_many(t, draw, layout, component, few)
   return true
 end
 
+-- In-degrees that an option calls binomial have the ratios of its probabilities, as far as they
+-- have any.
+local function check_binomial(t, law, given)
+  local p
+  for _, value in pairs(given or {}) do
+    p = type(value) == "table" and tonumber(value.binomial) or p
+  end
+  local d = #law.degree - 1
+  for s = 0, p and p < 1 and d - 1 or -1 do
+    local here, next = law.degree[s + 1], law.degree[s + 2]
+    local wanted = (d - s) / (s + 1) * p / (1 - p)
+    t:expect(not (here > 0 and next > 0) or math.abs(next / here / wanted - 1) < 1e-6, "in-degree \z
+      %d is %.6g times as likely as %d, and %.6g times by a binomial law of %d columns", s + 1,
+      next / here, s, wanted, d)
+  end
+end
+
 -- Each option that takes numbers, a thousand times smaller and larger than its default; and with
 -- less power for dense rows, nearer to it, and in its other forms.
 local function check_far_options(t)
@@ -351,9 +368,14 @@ local function check_far_options(t)
   for _, one in ipairs(t.subject:named_variants()) do others[#others + 1] = one end
   for _, one in ipairs(others) do
     local ok, draw, layout = pcall(parameters.draw, t, one.component, 4, 64)
-    local law = ok and draw and layout.space == "dense" and core.law(draw.sampler, 4, draw.state)
+    local space = ok and draw and layout.space
+    local law = (space == "dense" or space == "sparse") and core.law(draw.sampler, 4, draw.state)
     t.label = one.label
-    if law and (statistics.cdf(law) or statistics.spreads[law.family]) then
+    if law and space == "sparse" then
+      any = true
+      check_supports(t, draw, layout, law, many(draw, layout))
+      check_binomial(t, law, one.given)
+    elseif law and (statistics.cdf(law) or statistics.spreads[law.family]) then
       any = true
       check_rows(t, draw, layout, law, many(draw, layout))
       check_quantiles(t, one.component)

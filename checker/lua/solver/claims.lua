@@ -200,7 +200,7 @@ local function path(t)
   if not option then t:skip("it solves for no path of values (SCL_ABILITY_PATH)") end
   local orders = { { 0.3, 0.01, 0.1 }, { 0.01, 0.1, 0.3 }, { 0.1 }, { 0.1, 0.1 } }
   for one in problems.variants(t) do
-    for _, case in ipairs(one.cases) do
+    for _, case in ipairs(problems.all_cases(t, one)) do
       for _, values in ipairs(orders) do
         local told = problems.solve(one.exact, case.problem, nil, values)
         local what = ("%s, path of %s = %s"):format(case.label, option, table.concat(values, ", "))

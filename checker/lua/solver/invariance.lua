@@ -22,7 +22,7 @@ local function blocks(t)
   local forms = { { "all rows in one block" }, { "blocks of 17 rows", 17 },
     { "blocks of one row", 1 } }
   for one in problems.variants(t) do
-    for _, case in ipairs(one.cases) do
+    for _, case in ipairs(problems.all_cases(t, one)) do
       local list = {}
       for _, memory in ipairs{ 1.5e9, 0 } do
         for _, form in ipairs(forms) do
@@ -39,9 +39,9 @@ local function threads(t)
   local before = core.threads()
   local ok, message = pcall(function()
     for one in problems.variants(t) do
-      for _, case in ipairs(one.cases) do
+      for _, case in ipairs(problems.all_cases(t, one)) do
         local problem = problems.make(t, { n = 1000, d = 20, classes = case.problem.classes,
-          positive = case.problem.positive, T = case.problem.T })
+          positive = case.problem.positive, T = case.problem.T, targets = case.problem.Y:cols() })
         local want
         for _, count in ipairs{ 1, 4, 3, 4 } do
           core.threads(count)
@@ -62,7 +62,7 @@ end
 
 local function again(t)
   for one in problems.variants(t) do
-    for _, case in ipairs(one.cases) do
+    for _, case in ipairs(problems.all_cases(t, one)) do
       same_in_all_forms(t, one.hasty, case, { { "once" }, { "once more" },
         { "a third time" } }, 0)
     end
@@ -77,7 +77,7 @@ local function rounded(A) return A:astype("float32"):astype("float64") end
 local function float32(t)
   for one in problems.variants(t) do
     local component = t.subject:make(problems.exact(t, one.given, 1e-9, 500))
-    for _, case in ipairs(one.cases) do
+    for _, case in ipairs(problems.all_cases(t, one)) do
       local problem = problems.with(case.problem, { X = rounded(case.problem.X),
         Z = rounded(case.problem.Z) })
       local wide = problems.solved(t, component, problem, case.label)
@@ -151,7 +151,7 @@ end
 local function start(t)
   local tried
   for one in problems.variants(t) do
-    for _, case in ipairs(one.cases) do
+    for _, case in ipairs(problems.all_cases(t, one)) do
       local cold = problems.solved(t, one.exact, case.problem, case.label)
       if cold.status == "converged" and cold.weights then
         tried = true
@@ -183,7 +183,7 @@ local function sparse(t)
     t:skip("it does not read sparse rows (SCL_ABILITY_SPARSE_ROWS)")
   end
   for one in problems.variants(t) do
-    for _, case in ipairs(one.cases) do
+    for _, case in ipairs(problems.all_cases(t, one)) do
       if not case.problem.T then
         local X, Z, features = one_hot(t, case.problem)
         local dense = problems.solved(t, one.exact, problems.with(case.problem, { X = X, Z = Z }),

@@ -1,5 +1,6 @@
 --- Tests of solvers that declare the loss and the penalty of their objective.
 local core = require "scullery_checker.core"
+local formulas = require "scullery_checker.formulas"
 local problems = require "scullery_checker.solver.problems"
 
 local function tanh(x)
@@ -109,6 +110,41 @@ local function check_probabilities(t, instance, f)
   return true
 end
 
+-- How far the loss is from -log of the probability of the class at these points; nil where there
+-- are none.
+local function off_logarithm(t, instance, c)
+  local worst
+  for _, point in ipairs(points(t, c, 3)) do
+    local f, y = table.unpack(point)
+    local value, _, p = row(instance, f, y)
+    local class = c == 1 and (y[1] > 0 and 2 or 1)
+    for j = 1, c do class = class or y[j] > 0 and j end
+    if not p then return nil end
+    worst = math.max(worst or 0, math.abs(value + math.log(p[class])))
+  end
+  return worst
+end
+
+-- Whether the loss of three classes is the sum of those of each against all others.
+local function is_by_column(t, instance)
+  for _, point in ipairs(points(t, 3, 3)) do
+    local f, y = table.unpack(point)
+    local value, sum = row(instance, f, y), 0
+    for j = 1, 3 do sum = sum + row(instance, { f[j] }, { y[j] }) end
+    if math.abs(value - sum) > 1e-9 * (1 + sum) then return false end
+  end
+  return true
+end
+
+-- What the loss is of two classes, -log of the probability, it is of three.
+local function check_logarithms(t, instance)
+  local two = off_logarithm(t, instance, 1)
+  local three = two and two < 1e-9 and not is_by_column(t, instance)
+    and off_logarithm(t, instance, 3)
+  t:expect(not three or three < 1e-9, "the loss of two classes is -log of the probability, and \z
+    that of three differs from it by up to %.3g", three or 0)
+end
+
 local function check_loss(t, component, positive)
   local instance = problems.instance(component)
   for _, c in ipairs{ 1, 3 } do
@@ -118,6 +154,7 @@ local function check_loss(t, component, positive)
     end
   end
   for _, reach in ipairs{ 0.5, 3, 20 } do bounds(t, instance, reach, positive) end
+  check_logarithms(t, instance)
 end
 
 -- Of the variants, and of numbers of options on both sides of their defaults.
@@ -135,6 +172,64 @@ local function loss(t)
   end
   t.label = nil
   if not tried then t:skip("it declares no loss (SCL_ABILITY_LOSS)") end
+end
+
+-- ------------ predictions of numbers
+
+-- The score whose mean is y; nil where no score between -60 and 60 has it.
+local function score_of(mean, y)
+  local low, high = -60, 60
+  if not (mean(low) <= y and mean(high) >= y) then return nil end
+  for _ = 1, 80 do
+    local f = (low + high) / 2
+    if mean(f) < y then low = f else high = f end
+  end
+  return high
+end
+
+-- Of one target no score has a smaller loss than the one whose prediction is the target.
+local function check_least(t, instance, mean, y)
+  local best = score_of(mean, y)
+  if not best then return end
+  local here = row(instance, { best }, { y })
+  for k = -120, 120 do
+    for _, f in ipairs{ k / 2, best + k / 100 } do
+      local other = row(instance, { f }, { y })
+      t:expect(other >= here - 1e-9 * (1 + math.abs(here)), "the loss of y = %.6g is %.9g at the \z
+        score %.6g, and %.9g at %.6g, whose prediction is y", y, other, f, here, best)
+    end
+  end
+end
+
+local function check_means(t, one, positive)
+  local instance = problems.instance(one.component)
+  local formula = formulas.of(instance)
+  local function mean(f)
+    local list = core.solver_means(instance, { f })
+    return list and list[1] or f
+  end
+  for k = -12, 12 do
+    local f = k / 4
+    local found = formula and formulas.values(formula, 1, { f = f })
+    if found then formulas.expect(t, found[1], mean(f), ("the mean at f = %.6g"):format(f)) end
+  end
+  for _, y in ipairs(positive and { 0.02, 0.7, 1, 3.5, 40 } or { -30, -2.5, 0, 0.4, 1, 17 }) do
+    check_least(t, instance, mean, y)
+  end
+end
+
+local function means(t)
+  local tried
+  for one in problems.variants(t) do
+    local case = one.cases[1]
+    local instance = problems.instance(one.component)
+    if case.problem.classes == 0 and problems.facts(one.component).loss
+      and pcall(row, instance, { 1 }, { 1 }) then
+      tried = true
+      check_means(t, one, case.problem.positive)
+    end
+  end
+  if not tried then t:skip("it declares no loss of numbers (SCL_ABILITY_LOSS)") end
 end
 
 -- ------------ the objective is loss + penalty
@@ -235,6 +330,8 @@ end
 return {
   { name = "loss", about = "slope, bound, Lipschitz constant and probabilities of its loss",
     run = loss },
+  { name = "means", about = "the score whose prediction is the target has the least loss",
+    run = means },
   { name = "objective", about = "the objective is the mean loss and the penalty that it declares",
     run = objective },
 }

@@ -259,6 +259,33 @@ function problems.variants(t)
   end
 end
 
+-- The case with three targets, or classes, of unlike sizes and with row weights, or without where
+-- the solver refuses these; nil where it takes neither.
+local function wider(t, component, case)
+  local p = case.problem
+  local classes = p.classes > 0 and 3 or 0
+  local problem = problems.make(t, { n = 120, classes = classes, targets = 3, T = p.T,
+    positive = p.positive })
+  for i = 1, classes == 0 and 120 or 0 do problem.Y:set(i, 2, problem.Y:get(i, 2) * 20) end
+  local weights = t:random(120, 1, 17):map(math.exp) -- no sums are equal: one best constant
+  for _, one in ipairs{ problems.with(problem, { weights = weights }), problem } do
+    if problems.solve(component, one).status == "ok" then
+      return { problem = one, label = (classes > 0 and "3 classes" or "3 targets")
+        .. (one.weights and ", weights" or "") .. (p.T and " on features with a K" or "") }
+    end
+  end
+end
+
+--- problems.all_cases(t, one): the cases of a variant, and those of its defaults with three targets
+--- or classes and weights.
+function problems.all_cases(t, one)
+  local list = table.move(one.cases, 1, #one.cases, 1, {})
+  for _, case in ipairs(one.is_default and one.cases or {}) do
+    list[#list + 1] = wider(t, one.hasty, case)
+  end
+  return list
+end
+
 --- problems.solved(t, component, problem, what): its fit of a problem that it must take.
 function problems.solved(t, component, problem, what, watch)
   local told = problems.solve(component, problem, watch)

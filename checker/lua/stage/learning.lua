@@ -1,6 +1,7 @@
 --- Tests of what row stages learn: from all rows, whatever the threads, the blocks and the source;
 --- from few and from strange rows; and as arrays of a saved model.
 local blocks = require "scullery_checker.blocks"
+local choices = require "scullery_checker.choices"
 local core = require "scullery_checker.core"
 local rows = require "scullery_checker.stage.rows"
 
@@ -165,6 +166,52 @@ local function check_threads(t)
   end)
 end
 
+-- ------------ the ends
+
+local MANY <const> = 4000 -- rows: ends of a share of 1/1000 hold several
+
+-- The numbers of a column by the order of another: a list, turned to rise; nil where it does not
+-- rise or fall with it.
+local function by_order(values, order)
+  local list, n = {}, #order
+  for k, i in ipairs(order) do list[k] = values:get(i, 1) end
+  if list[1] > list[n] then
+    for k = 1, n // 2 do list[k], list[n + 1 - k] = list[n + 1 - k], list[k] end
+  end
+  for k = 2, n do if list[k] < list[k - 1] then return nil end end
+  return list
+end
+
+-- Different numbers in the middle that stay different do so at the ends too, unless an option may
+-- say where they are cut.
+local function check_ends(t)
+  for _, option in ipairs(choices.numeric(t.subject.info)) do
+    if option.takes_number then t:skip("its option '%s' may say where ends are", option.name) end
+  end
+  local X, y = t:random(MANY, 2, 4), t:random(MANY, 1, 5)
+  local order = {}
+  for i = 1, MANY do order[i] = i end
+  table.sort(order, function(a, b) return X:get(a, 1) < X:get(b, 1) end)
+  local began = os.clock() -- of the processor: a slow stage is tried with its defaults alone
+  each_learning(t, function(stage)
+    local slow = os.clock() - began > 0.3
+    local made = not slow and rows.try(t, "4000 rows", function()
+      return rows.through(rows.fit(t, stage, X, y), X)
+    end)
+    local list = made and by_order(made, order)
+    if not list then return end
+    for k = MANY // 4, 3 * MANY // 4 do
+      if list[k] == list[k + 1] then return end
+    end
+    for _, place in ipairs{ 1, MANY - 1 } do
+      if list[place] == list[place + 1] then
+        t:warn("of 4000 different numbers of column 1 those at an end become one, %.9g, and those \z
+          in the middle stay different", list[place])
+      end
+    end
+  end)
+end
+
 -- ------------ weights
 
 -- The rows of X of which keep(i) says how often they come.
@@ -322,6 +369,8 @@ return {
     run = check_all_rows },
   { name = "places", about = "a row far out counts wherever it stands among 2500",
     run = check_places },
+  { name = "ends", about = "numbers at the ends of a column stay different as in the middle",
+    run = check_ends },
   { name = "sparse", about = "sparse rows teach what the same rows with their zeros do",
     run = check_sparse },
   { name = "threads", about = "it learns the same bits on 1 and 4 threads, and from a stream",

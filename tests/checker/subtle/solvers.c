@@ -26,6 +26,7 @@
   X(ridge, targets_4, "the fifth target is the fourth") \
   X(ridge, classes_4, "the fourth class is never learnt") \
   X(ridge, path_16, "values from the 17th on take the solution of the 16th") \
+  X(ridge, path_target, "the second of several targets has the first value of a path everywhere") \
   X(ridge, path_warm, "each value of a path starts at the one before and makes 3 steps") \
   X(ridge, lambda_small, "a lambda below 1e-5 is taken as 1e-5") \
   X(ridge, lambda_large, "a lambda above 10 is taken as 10") \
@@ -322,6 +323,8 @@ static scl_status solve_path(const void *instance, const scl_problem *problem, c
     if (IS(path_warm) && k > 2)
       memcpy(out[k]->coefficients, out[k - 1]->coefficients, numbers * sizeof(double));
     status = solve_sums(self, problem, &s, lambda, IS(path_warm) && k > 2 ? 3 : 0, out[k], error);
+    for (size_t i = 1; IS(path_target) && i < numbers && s.c > 1; i += s.c)
+      out[k]->coefficients[i] = out[0]->coefficients[i];
   }
   problem->host->release(s.moment);
   return status;

@@ -1,0 +1,148 @@
+--- Files whose cells are known, of formats that many programs write: for readers that recognise
+--- them.
+local choices = require "scullery_checker.choices"
+local core = require "scullery_checker.core"
+local files = require "scullery_checker.reader.files"
+
+-- A drawing function: numbers from 0 to below n.
+local function drawing(seed)
+  local list, k = choices.draws(997, seed, 91), 0
+  return function(n)
+    k = k + 1
+    return math.floor(list[k % #list + 1] * 7919 * (1 + k // #list)) % n
+  end
+end
+
+local words <const> = { "", "a", "b c", "ümlaut", "1.5", "a longer text than all the others" }
+
+local function word(draw)
+  return words[1 + draw(#words)] .. (draw(3) == 0 and tostring(draw(90000)) or "")
+end
+
+-- Each format: f(draw) -> bytes, names, rows of what cells are: numbers, texts, nil.
+local formats = {}
+
+function formats.sqlite(draw)
+  local rows, N <const> = {}, 700
+  for i = 1, N do
+    local whole = (draw(2) == 0 and -1 or 1) * draw(200)
+    local mixed = ({ whole, whole + 0.625, word(draw) })[1 + draw(4)]
+    rows[i] = { mixed, draw(7) > 0 and whole * (1 << draw(40)) or nil, draw(5) > 0
+      and whole + 0.375 or nil, draw(5) > 0 and word(draw) or nil }
+  end
+  local names = { "mixed", "whole", "share", "words" }
+  return require "scullery_checker.reader.sqlite"(names, { "", "INTEGER", "REAL", "TEXT" }, rows),
+    names, rows
+end
+
+-- A day is 86400 seconds; times of day are seconds, times integers per second.
+local columns = {
+  { "unsigned", 1, 13, function(draw)
+    local x = draw(7919) * 542000 % (1 << 32)
+    return x < 1 << 31 and x or x - (1 << 32), x
+  end },
+  { "small", 1, 15, function(draw) return draw(200) - 100 end },
+  { "large", 2, nil, function(draw) return (draw(200) - 100) * (1 << draw(50)) end },
+  { "yes", 0, nil, function(draw) return draw(2) end },
+  { "single", 4, nil, function(draw) return (draw(2000) - 1000) / 8 end },
+  { "double", 5, nil, function(draw) return (draw(2000) - 1000) / 7 end },
+  { "words", 6, 0, word },
+  { "day", 1, 6, function(draw) return draw(40000) - 10000 end },
+  { "clock_ms", 1, 7, function(draw)
+    local x = draw(86400) * 1000 + draw(8) * 125
+    return x, x / 1000
+  end },
+  { "clock_us", 2, 8, function(draw)
+    local x = draw(86400) * 1000000 + draw(8) * 125000
+    return x, x / 1000000
+  end },
+  { "ms", 2, 9, function(draw)
+    local x = (draw(7000) - 2000) * 86400000 + draw(1000)
+    return x, ("%d/1000"):format(x)
+  end },
+  { "us", 2, 10, function(draw)
+    local x = (draw(7000) - 2000) * 86400000000 + draw(1000)
+    return x, ("%d/1000000"):format(x)
+  end },
+  { "price", 1, 5, function(draw)
+    local x = draw(7919) - 3000
+    return x, x / 100
+  end, scale = 2 },
+}
+
+function formats.parquet(draw)
+  local rows, names, list, N <const> = {}, {}, {}, 61
+  for i = 1, N do rows[i] = {} end
+  for j, column in ipairs(columns) do
+    local name, kind, converted, make = table.unpack(column, 1, 4)
+    local cells = {}
+    for i = 1, N do
+      if draw(6) > 0 then
+        local shown
+        cells[i], shown = make(draw)
+        rows[i][j] = shown or cells[i]
+      end
+    end
+    names[j] = name
+    list[j] = { name = name, kind = kind, converted = converted, scale = column.scale,
+      cells = cells }
+  end
+  return require "scullery_checker.reader.parquet"(list, N), names, rows
+end
+
+local function expect_cell(t, got, want, what, i, name)
+  local shown = got ~= "-" and got:gsub("^%S+ ", "") or nil
+  local same = shown == want or want ~= nil and type(want) ~= "string"
+    and math.abs((tonumber(shown) or math.huge) - want) <= 1e-12 * math.abs(want)
+  t:expect(same, "%s: row %d, column '%s' is read as %s, and it is %s", what, i, name,
+    shown and ("'%s'"):format(shown) or "missing", want == nil and "missing"
+    or ("'%s'"):format(want))
+end
+
+-- Some columns from a part on, which is where reading may begin.
+local function check_parts(t, instance, path, names, rows, what)
+  local chosen = { #names, 2 }
+  local file <close>, _, parts = core.reader_open(instance, path)
+  if not core.reader_choose(file, chosen) then return end
+  local from = #parts > 1 and parts[1] or 0
+  if from > 0 then core.reader_seek(file, 2) end
+  local all = files.rest(file)
+  t:expect(#all == #rows - from, "%s: %d rows behind row %d", what, #all, from)
+  for i, row in ipairs(all) do
+    for k, j in ipairs(chosen) do
+      expect_cell(t, row[k], rows[from + i][j], what .. ", two columns", from + i, names[j])
+    end
+  end
+end
+
+local function check_format(t, instance, format)
+  local bytes, names, rows = formats[format](drawing(t.seed))
+  if not core.reader_recognises("reader", t.subject.name, bytes:sub(1, 4096)) then return false end
+  local path = os.tmpname()
+  files.write(path, bytes)
+  local what = ("a %s file of another writer"):format(format)
+  local ok, all, found = pcall(files.rows, instance, path)
+  local fine, raised = true, nil
+  if ok then fine, raised = pcall(check_parts, t, instance, path, names, rows, what) end
+  os.remove(path)
+  if not ok then return false end -- of a table, or of types, that it does not read
+  if not fine then error(raised, 0) end
+  t:expect(#all == #rows, "%s: %d rows in place of %d", what, #all, #rows)
+  for j, name in ipairs(names) do
+    t:expect(found[j] == name, "%s: column %d is named '%s' in place of '%s'", what, j,
+      tostring(found[j]), name)
+    for i, row in ipairs(rows) do expect_cell(t, all[i][j], row[j], what, i, name) end
+  end
+  return true
+end
+
+local function run(t)
+  local any = false
+  for _, format in ipairs{ "parquet", "sqlite" } do
+    any = check_format(t, t:instance(t.subject:make{}), format) or any
+  end
+  if not any then t:skip("it reads none of the formats that are known") end
+end
+
+return { name = "known-files", about = "files of other writers have the cells that were written",
+  run = run }

@@ -1,0 +1,106 @@
+-- Built-in plugins with one change each, and the test of the checker that sees it; unchanged they
+-- pass all tests (checker_*_test.lua).
+package.path = "tests/helpers/?.lua;" .. package.path
+local lu = require "luaunit"
+local sc = require "scullery"
+local check = require "scullery_checker"
+local support = require "support"
+
+local source = os.getenv "SCULLERY_SOURCE" or "."
+local flags = ("-I%s/plugins -std=c11"):format(source)
+local library = ("-L%s -lplugin_shared -lm"):format(support.build)
+
+local means = [[
+
+static int32_t scores(const void *self, size_t c, const double *f, double *out) {
+  (void)self;
+  for (size_t j = 0; j < c; j++) out[j] = f[j];
+  return 1;
+}
+#define erm_formula_means scores]]
+
+-- Each { kind, file, from, to, test, outcome, words; other files of the plugin }.
+local mutants = {
+  -- the probability of an in-degree is not squared for two parameters
+  { "kernel", "gaussian.c", "(pairs ? law->degree[s] : 1) * mean", "mean", "bind", "fail",
+    "pairs of parameters" },
+  -- the tilt of the last factor, not of the one that changes the law
+  { "kernel", "product.c", "&self->parts[chosen], law", "&self->parts[chosen * 0 + \z
+    self->given->length - 1], law", "tilt", "fail", "K(u, w) is" },
+  -- whole numbers by truncation of what is half a cell off
+  { "nonlinearity", "bins.c", "(int32_t)from[j]", "(int32_t)(from[j] + 0.5)", "planes", "warn",
+    "cells -1 and 0" },
+  -- is less beyond 20
+  { "nonlinearity", "tanh.c", "SCL_LOOPS_OF(tanh)", "SCL_LOOPS(z > 20 ? 0.9 : tanh(z))",
+    "relations", "fail", "phi(-z) = -phi(z)" },
+  -- levels are cut to a thousandth
+  { "stage", "quantile.c", "edge = 1e-7", "edge = 1e-3", "ends", "warn", "at an end" },
+  -- the product of doubles is cut
+  { "solver", "trimmed.c", "? whole : floor(product)", "? floor(product) : floor(product)",
+    "shares", "fail", "fraction = 0.29" },
+  -- predictions are scores
+  { "solver", "poisson.c", '#include "shared/erm.h"', '#include "shared/erm.h"' .. means, "means",
+    "fail", "by the formula" },
+  -- the same without a formula in C
+  { "solver", "poisson.c", '#include "shared/erm.h"', '#include "shared/erm.h"' .. means
+    .. "\n#define erm_formula_text NULL", "means", "fail", "whose prediction is y" },
+  -- of twenty classes the last one counts twice
+  { "metric", "brier.c", "out[i] += gap * gap;", "out[i] += (k == 19 ? 2 : 1) * gap * gap;",
+    "relations", "fail", "classes in another order" },
+  -- the loss of targets beyond 500 is a little more
+  { "loss", "huber.c", "LOSS_SLOTS(self)", [[static void value(const void *self, size_t n,
+    const double *f, const double *y, double *out) {
+  for (size_t i = 0; i < n; i++) {
+    const double r = fabs(f[i] - y[i]), d = delta_of(self);
+    out[i] = (r <= d ? r * r / 2 : d * r - d * d / 2) * (y[i] > 500 ? 1.01 : 1);
+  }
+}
+static void slope(const void *self, size_t n, const double *f, const double *y, double *out) {
+  for (size_t i = 0; i < n; i++) {
+    const double r = f[i] - y[i], d = delta_of(self);
+    out[i] = fmax(-d, fmin(d, r)) * (y[i] > 500 ? 1.01 : 1);
+  }
+}]], "relations", "fail", "f and y" },
+  -- of more than 500 rows the smallest number is at most 0
+  { "stage", "minmax.c", "*shift = c->low;",
+    "*shift = c->weight > 500 ? fmin(c->low, 0) : c->low;", "shapes", "fail", "columns + 4" },
+  -- whole numbers are cut to 32 bits
+  { "reader", "sqlite.c", "d->integers[at] = d->sqlite", "d->integers[at] = (int)d->sqlite",
+    "known-files", "fail", "'whole'" },
+  -- ratios of binomial probabilities lack 1/(1 - p)
+  { "sampler", "sparse.c", "(p / (1 - p))", "p", "far-options", "fail", "binomial" },
+  -- equal rows may be taken twice in one round
+  { "sampler", "landmarks/adaptive.c", "if (a->taken[at] || !(uniform", "if (!(uniform",
+    "learn", "fail", "20 rows", { "landmarks.c", "leverage.c", "rows.c" } },
+}
+
+TestMutants = {}
+
+for _, mutant in ipairs(mutants) do
+  local kind, file, from, to, test, outcome, words, others = table.unpack(mutant)
+  local name = ("mutant_%s_%s"):format((test:gsub("-", "_")), file:match("(%w+)%.c$"))
+  while TestMutants["test_" .. name] do name = name .. "_2" end
+  TestMutants["test_" .. name] = function()
+    local folder = ("%s/plugins/%s/%s"):format(source, kind, file:match("^(.*/)") or "")
+    local text = support.read(("%s/plugins/%s/%s"):format(source, kind, file))
+    lu.assertStrContains(text, from)
+    local at, last = text:find(from, 1, true)
+    text = text:sub(1, at - 1) .. to .. text:sub(last + 1)
+    local own = (others and others[1] or file):match("(%w+)%.c$")
+    local files, changed = { flags, "-I" .. folder }, others and os.tmpname() .. ".c"
+    if others then -- the descriptor is in the first of the others
+      files[#files + 1] = support.write(changed, text)
+      text = support.read(folder .. others[1])
+    end
+    for k = 2, #(others or {}) do files[#files + 1] = folder .. others[k] end
+    files[#files + 1] = library
+    sc.plugin.compile{ kind = kind, name = name, flags = table.concat(files, " "),
+      source = text:gsub('(%.name = )"' .. own .. '",', '%1"' .. name .. '",') }
+    if changed then os.remove(changed) end
+    local result = check.run(name, { only = test, in_process = true, seed = 1 }).results[1]
+    lu.assertEquals(result.outcome, outcome, result.text)
+    lu.assertStrContains(result.text, words)
+  end
+end
+
+os.exit(lu.LuaUnit.run(), true)
