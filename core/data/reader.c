@@ -14,6 +14,8 @@
 
 /* ------------ which reader */
 
+/* The first one by name that knows the file; one that is not built in goes before those that are. */
+
 typedef struct search {
   unsigned char first[SCL_READER_FIRST];
   size_t size;
@@ -24,9 +26,11 @@ static void ask(void *context, scl_kind kind, const char *name, const char *path
                 scl_plugin_origin origin) {
   search *s = context;
   const scl_component *reader;
-  (void)path, (void)origin;
-  if (kind != SCL_KIND_READER || s->found != NULL) return;
-  if (scl_registry_find(kind, name, &reader, NULL) == SCL_STATUS_OK &&
+  (void)path;
+  const bool better =
+      s->found == NULL || (s->found->origin == SCL_ORIGIN_BUILTIN && origin != SCL_ORIGIN_BUILTIN);
+  if (kind == SCL_KIND_READER && better &&
+      scl_registry_find(kind, name, &reader, NULL) == SCL_STATUS_OK &&
       scl_reader_recognises(reader, s->first, s->size))
     s->found = reader;
 }

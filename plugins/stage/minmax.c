@@ -17,9 +17,8 @@ const scl_plugin scullery_plugin = {
     .name = "minmax",
     .summary = "each column to [0, 1], by its smallest and largest value",
     .definition =
-        "share(x, low, high) = when(low < high, (x - low)/(high - low))\n"
+        "share(x, low, high) = when(low < high, (x - low)/(high - low), 0)\n"
         "row(X) = by_columns(X, function(x, c) return share(x, least(c), largest(c)) end)",
-    .doc =
-        "x becomes (x - low)/(high - low), of the rows of the fit. A column that is constant\n"
-        "there becomes 0 in all rows. Other rows may go beyond [0, 1].",
+    .doc = "x becomes (x - low)/(high - low), of the rows of the fit. A column that is constant\n"
+           "there becomes 0 in all rows. Other rows may go beyond [0, 1].",
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .arrays = "low|factor", .column = minmax)};

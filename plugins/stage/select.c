@@ -1,5 +1,6 @@
 /* Some of the columns, in a given order: x becomes (x_i1, ..., x_ik). */
 #include <scullery/plugin.h>
+#include <stdlib.h>
 
 typedef struct select_columns {
   scl_base base;
@@ -18,16 +19,25 @@ static scl_status refuse(const select_columns *self, scl_error *error) {
                                "option 'columns' takes a list of different whole numbers from 1");
 }
 
+static int compare(const void *left, const void *right) {
+  const double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
 static scl_status create(void *instance, scl_error *error) {
   const select_columns *self = instance;
+  const scl_host *host = self->base.host;
   const scl_value *c = self->columns;
-  if (c->form != 0 && c->length == 0) return refuse(self, error);
-  for (size_t i = 0; i < c->length; i++) {
-    if (c->list[i] != floor(c->list[i])) return refuse(self, error);
-    for (size_t j = 0; j < i; j++)
-      if (c->list[i] == c->list[j]) return refuse(self, error);
-  }
-  return SCL_STATUS_OK;
+  if (c->form == 0) return SCL_STATUS_OK;
+  double *sorted = host->scratch((c->length + 1) * sizeof *sorted);
+  if (sorted == NULL)
+    return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu columns", c->length);
+  memcpy(sorted, c->list, c->length * sizeof *sorted);
+  qsort(sorted, c->length, sizeof *sorted, compare);
+  int fine = c->length > 0;
+  for (size_t i = 0; i < c->length; i++)
+    fine &= sorted[i] == floor(sorted[i]) && (i == 0 || sorted[i] != sorted[i - 1]);
+  return fine ? SCL_STATUS_OK : refuse(self, error);
 }
 
 /* What a fit keeps: the numbers of the columns, all of them where none is given. */

@@ -18,10 +18,9 @@ static void standardize(const void *self, const scl_stage_column *c, double *shi
 const scl_plugin scullery_plugin = {
     .name = "standardize",
     .summary = "each column less its mean, over its standard deviation",
-    .definition = "z(x, c) = when(least(c) < largest(c), (x - mean(c))/deviation(c))\n"
+    .definition = "z(x, c) = when(least(c) < largest(c), (x - mean(c))/deviation(c), 0)\n"
                   "row(X) = by_columns(X, z)",
-    .doc =
-        "x becomes (x - mean)/(standard deviation), both of the rows of the fit (n, not n - 1,\n"
-        "divides the squares). A column that is constant there becomes 0 in all rows. Columns\n"
-        "whose squares float64 cannot hold are refused. Each row counts once.",
+    .doc = "x becomes (x - mean)/(standard deviation), both of the rows of the fit (n, not n - 1,\n"
+           "divides the squares). A column that is constant there becomes 0 in all rows. Columns\n"
+           "whose squares float64 cannot hold are refused. Each row counts once.",
     SCL_STAGE(.flags = SCL_STAGE_SCALE_FREE, .arrays = "mean|factor", .column = standardize)};

@@ -17,6 +17,7 @@
 #include "shared/solver_options.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct lasso {
   scl_base base;
@@ -63,7 +64,10 @@ static double remainder_of(const active_state *s, size_t order) {
   return sum;
 }
 
-/* Writes the solution of one target. The outcome is "converged" only if all targets so far have
+static const char LOST[] = "lambda is lost in the rounding of the sums over rows: give a larger "
+                           "one, a smaller l1_ratio or float64 features";
+
+/* Writes the solution of one target. The note is that of the worst one. The outcome is "converged" only if all targets so far have
  * converged; it is not if the residual ||y - Phi a||^2 comes out negative, lost in rounding. */
 static void lasso_keep(const lasso *self, const scl_problem *problem, size_t target,
                        const active_state *s, scl_solution *out) {
@@ -72,17 +76,16 @@ static void lasso_keep(const lasso *self, const scl_problem *problem, size_t tar
     out->coefficients[j * problem->targets + target] = s->a[j];
   out->iterations += s->steps;
   out->tolerance = self->tolerance;
-  if (target == 0 || relative > out->gap) out->gap = relative;
+  const bool worst = target == 0 || relative > out->gap;
+  if (worst) out->gap = relative;
   const bool lost = remainder_of(s, problem->features) < -self->tolerance * s->square;
   out->outcome =
       out->gap <= self->tolerance && !lost && (target == 0 || out->outcome == SCL_OUTCOME_CONVERGED)
           ? SCL_OUTCOME_CONVERGED
           : SCL_OUTCOME_LIMIT;
   if (lost)
-    (void)snprintf(out->note, sizeof out->note,
-                   "lambda is lost in the rounding of the sums over rows: give a larger one, a "
-                   "smaller l1_ratio or float64 features");
-  else if (out->gap > self->tolerance)
+    (void)snprintf(out->note, sizeof out->note, "%s", LOST);
+  else if (worst && relative > self->tolerance && strcmp(out->note, LOST) != 0)
     separable_note(out, s->steps < self->max_iterations
                             ? "rounding allows no smaller one: give a larger lambda or tolerance"
                             : "give more max_iterations");

@@ -61,6 +61,15 @@ function TestDictionaryBehindItsBatch()
   os.remove(path)
 end
 
+-- A loaded reader that takes every file, and whose name comes behind "arrow".
+function TestLoadedReadersAreAskedFirst()
+  lu.skipIf(not there or support.sanitized, "this build reads no Arrow, or no plugin by its path")
+  local any = os.getenv "SCULLERY_BUILD" .. "/tests/broken/reader_any_file.so"
+  local code = ("sc.plugin.load(%q) sc.data.read(%q)"):format(any, folder .. "stream")
+  local _, _, said = support.scullery("-e " .. support.quote(code))
+  lu.assertStrContains(said, "reader.broken")
+end
+
 function TestRefused()
   lu.skipIf(not there, "this build reads no Arrow")
   support.fails({ "the column 'l' is nested" }, read, "nested")

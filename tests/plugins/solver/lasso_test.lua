@@ -134,6 +134,17 @@ function TestExhaustedIterationsAreSaid()
   lu.assertTrue(m:info().gap > m:info().tolerance)
 end
 
+-- Of several targets the note is that of the worst one, wherever it stands.
+function TestTheNoteIsOfTheWorstTarget()
+  local easy, hard = sc.zeros(200, 1), sc.randn{ 200, 1, seed = 2 }
+  local rows = sc.randn{ 200, 30, seed = 1 }
+  for _, targets in ipairs{ sc.hcat(hard, easy), sc.hcat(easy, hard) } do
+    local m = sc.pipeline{ sc.solver.lasso{ lambda = 1e-6, max_iterations = 1 } }
+      :fit(rows, targets, { task = "regression" })
+    lu.assertStrContains(m:info().note, "give more max_iterations")
+  end
+end
+
 function TestPathIsTheSingleSolutions()
   local p = sc.pipeline{ sc.standardize(), sinks(), sc.solver.lasso{ tolerance = 1e-12 } }
   local prepared = recipe.prepare(p, dataset.source_of_targets(train))
