@@ -20,10 +20,10 @@ local p = sc.pipeline{
   sc.solver.ridge{ lambda = 1e-4 },
 }:fit(ds)
 
-local side, plane, across, down = 15, {}, {}, {}
+local side, plane, across, down = 11, {}, {}, {}
 for i = 1, side do
-  across[i], down[i] = ("%.2f"):format(0.15 * i - 1.2), ("%.2f"):format(1.2 - 0.15 * i)
-  for j = 1, side do plane[#plane + 1] = { 0.15 * j - 1.2, 1.2 - 0.15 * i } end
+  across[i], down[i] = ("%.1f"):format(0.2 * (i - 6)), ("%.1f"):format(0.2 * (6 - i))
+  for j = 1, side do plane[#plane + 1] = { 0.2 * (j - 6), 0.2 * (6 - i) } end
 end
 local f, values = p:decision(sc.matrix(plane)), {}
 for i = 1, side do

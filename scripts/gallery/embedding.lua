@@ -1,6 +1,6 @@
 -- What a map sees: the rows themselves and their random features, on two principal components each.
 local sc = require "scullery"
-local ds = sc.data.load("wdbc"):subset(1, 120)
+local ds = sc.data.load("wdbc"):subset(1, 90)
 
 local rows = sc.pipeline{ sc.standardize() }:fit(ds.X)
 local features = sc.pipeline{ sc.standardize(),
