@@ -76,12 +76,23 @@ local function streamed()
     return X:slice(first, first + count - 1), y:slice(first, first + count - 1)
   end }
 end
--- Rows of a file that the processes read together, in the folder of the attack or above it.
-local function shares()
-  local file = io.open "shares.libsvm"
+-- Rows of files that the processes read together, in the folder of the attack or above it.
+local function path_of(name)
+  local file = io.open(name)
   if file then file:close() end
   at()
-  return sc.data.libsvm(file and "shares.libsvm" or "../shares.libsvm", { dtype = "float64" })
+  return file and name or "../" .. name
+end
+local function shares()
+  return sc.data.libsvm(path_of "shares.libsvm", { dtype = "float64" })
+end
+local function shares_npy()
+  local read = sc.data.npy(path_of "shares.npy") -- the target is the first column
+  at()
+  return sc.dataset{ X = read, y = read:column(1), task = "regression" }
+end
+local function shares_idx()
+  return sc.data.idx(path_of "shares.idx", path_of "labels.idx")
 end
 
 local s = sc.solver
@@ -100,6 +111,8 @@ local kinds = {
   lasso = { numbers, features{}, s.lasso{ lambda = 1e-3 } },
   hinge = { classes, features{ T = 50 }, s.hinge{ lambda = 1e-3 } },
   shares = { shares, features{ T = 40 }, s.ridge{ lambda = 1e-4 } },
+  shares_npy = { shares_npy, features{ T = 40 }, s.ridge{ lambda = 1e-4 } },
+  shares_idx = { shares_idx, features{ T = 40 }, s.ridge{ lambda = 1e-4 } },
   rows = { streamed, features{}, s.ridge{ lambda = 1e-4 } },
   search = { numbers, features{}, s.ridge{ lambda = sc.choose.log{ 1e-6, 1e-2, count = 3 } },
     true },

@@ -4,7 +4,7 @@
 --- left, no process and no file; and where the run succeeds, it has the bits of one process.
 ---
 ---   scullery tests/fuzz/processes.lua [--seed S] [--seconds T] [--cases N] [--only FAULT]
----     [--launcher fork|openmpi|mpich] [--limit SECONDS]
+---     [--launcher fork|openmpi|mpich] [--kind NAME] [--limit SECONDS]
 ---
 --- --limit: seconds after which a run hangs. A line of each case: --verbose.
 package.path = (os.getenv("SCULLERY_SOURCE") or ".") .. "/tests/helpers/?.lua;"
@@ -16,7 +16,7 @@ local support = require "support"
 local clock = require("scullery.core").now
 
 local o = attack.options(arg, { seed = "1", seconds = 60, cases = 1e9, only = "", launcher = "",
-  limit = 90, verbose = false })
+  kind = "", limit = 90, verbose = false })
 
 local folder, random = attack.folder(), attack.random(attack.seed(o.seed))
 local quote, counts = support.quote, { 2, 3, 7 }
@@ -209,7 +209,8 @@ end
 
 -- ------------ checks
 
-local ours = { ["shares.libsvm"] = true, out = true, err = true, empty = true, pipe = true }
+local ours = { ["shares.libsvm"] = true, ["shares.npy"] = true, ["shares.idx"] = true,
+  ["labels.idx"] = true, out = true, err = true, empty = true, pipe = true }
 
 local function check_files(case, finding)
   for _, name in ipairs(attack.files(folder)) do
@@ -313,6 +314,13 @@ for i = 1, 24000 do
     math.sin(3 * i), math.sin(5 * i), math.sin(7 * i), math.sin(11 * i))
 end
 support.write(folder .. "shares.libsvm", table.concat(lines))
+support.write(folder .. "shares.npy", "\x93NUMPY\1\0" .. ("<s2"):pack(
+  "{'descr': '<f4', 'fortran_order': False, 'shape': (60000, 5)}\n")
+  .. ("<ffffffff"):pack(3, -1, 4, 1, -5, 9, 2, -6):rep(37500))
+support.write(folder .. "shares.idx", (">I2BBI4I4"):pack(0, 8, 2, 150000, 5)
+  .. ("\3\1\4\1\5\9\2\6"):rep(93750))
+support.write(folder .. "labels.idx", (">I2BBI4"):pack(0, 14, 1, 150000)
+  .. (">ddd"):pack(1, 2, 7):rep(50000))
 -- Half of the cases by fork, where there are other launchers.
 local usable = { "fork" }
 for _, name in ipairs{ "openmpi", "mpich" } do
@@ -338,6 +346,7 @@ local function draw()
     launcher = draw_launcher() }
   if o.only ~= "" then case.fault = o.only end
   if o.launcher ~= "" then case.launcher = o.launcher end
+  if o.kind ~= "" then case.kind = o.kind end
   -- Without memory, Open MPI's start itself may wait for ever.
   if case.fault == "memory_of_all" and case.launcher == "openmpi" then case.launcher = "fork" end
   case.rank = random(case.count) - 1
