@@ -16,6 +16,9 @@ typedef scl_flow_pass walk;
  * reach full speed, and take about BLOCK_BYTES. */
 enum { LEAST_ROWS = 256, MOST_ROWS = 2048 };
 static const double BLOCK_BYTES = 64e6;
+/* Of float features: products of more (algebra/symmetric_accumulate.c) are made in parts anyhow, and
+ * processes are dealt blocks. */
+static const double PART_BYTES = 0x1p25;
 
 size_t scl_flow_cols(const scl_flow *flow) {
   return flow->n_stages == 0 ? flow->source->cols : flow->stages[flow->n_stages - 1]->cols_out;
@@ -95,7 +98,9 @@ static size_t fitting_rows(const scl_flow *flow, bool features) {
   if (sparse && flow->map == NULL) return MOST_ROWS * times;
   const double width = (wide ? row_bytes(flow) : 0) +
                        (double)scl_flow_cols(flow) * (double)scl_dtype_size(flow->dtype);
-  const double fit = BLOCK_BYTES / fmax(width, 1);
+  const double most = BLOCK_BYTES / fmax(width, 1),
+               fit =
+                   !wide || flow->whole ? most : fmin(most, PART_BYTES / fmax(row_bytes(flow), 1));
   /* Sparse rows that a stage makes dense may be too wide for that. */
   size_t rows = flow->source->sparse && !sparse ? 1 : LEAST_ROWS;
   while (rows < MOST_ROWS && 2 * (double)rows <= fit)
@@ -223,12 +228,24 @@ static scl_status arrange_block(walk *w, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
+/* Leave out the groups that the flow does. */
+static void leave_out(walk *w) {
+  const scl_flow *flow = w->flow;
+  const size_t groups = groups_of(flow);
+  const bool last = w->first + w->count == scl_flow_end(flow) && flow->to_group > 0;
+  w->from = w->first == flow->begin ? w->group_start[flow->from_group] : 0;
+  w->to = last ? w->group_start[flow->to_group] : w->count;
+  for (size_t g = 0; g <= groups; g++)
+    w->group_start[g] = scl_min(scl_max(w->group_start[g], w->from), w->to);
+}
+
 /* Arrange, read and stage the rows of the present block. */
 static scl_status fill_block(walk *w, scl_error *error) {
   SCL_TRY(arrange_block(w, error));
   const size_t mark = scl_profile_enter("reading");
   const scl_status status = scl_pass_fill(w, error);
   scl_profile_leave(mark, (double)w->count, w->first == w->flow->begin);
+  leave_out(w);
   return status;
 }
 
@@ -278,8 +295,9 @@ void scl_flow_subtract_pilot(const scl_flow *flow, void *phi, ptrdiff_t stride, 
 }
 
 /* Make the features of `count` staged rows of the block from row `at` on, in the form that the flow
- * wants. They are written to the first rows of the buffers. */
-static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) {
+ * wants. They are written to the first rows of the buffers, those of a map as floats to row `to` and
+ * on. */
+static scl_status apply_map(walk *w, size_t at, size_t count, size_t to, scl_error *error) {
   const scl_flow *flow = w->flow;
   const ptrdiff_t width = (ptrdiff_t)scl_flow_features(flow), cols = (ptrdiff_t)w->cols;
   if (flow->source->sparse && w->kept == flow->n_stages)
@@ -288,29 +306,34 @@ static scl_status apply_map(walk *w, size_t at, size_t count, scl_error *error) 
   if (flow->bits) return scl_map_apply_bits(flow->map, x, cols, count, &w->bits, error);
   if (flow->whole) return scl_map_apply_whole(flow->map, x, cols, count, w->phi, width, error);
   if (w->entries > 0) return scl_map_apply_cells(flow->map, x, cols, count, w->columns, error);
-  return flow->count == 0 ? scl_map_apply(flow->map, x, cols, count, w->phi, width, error)
+  void *phi = scl_at_mutable(w->phi, flow->dtype, (ptrdiff_t)to * width);
+  return flow->count == 0 ? scl_map_apply(flow->map, x, cols, count, phi, width, error)
                           : scl_map_apply_part(flow->map, flow->first, flow->count, x, cols, count,
-                                               w->phi, width, error);
+                                               phi, width, error);
 }
 
 /* Make the features of the block. If a component refuses the numbers, repeat it row by row, in the
  * order of the source, to name the first row that it refuses. */
 static scl_status map_block(walk *w, scl_error *error) {
-  const scl_status status = apply_map(w, 0, w->count, error);
+  const scl_status status = apply_map(w, w->from, w->to - w->from, w->from, error);
   if (status != SCL_STATUS_BAD_DATA) return status;
   for (size_t i = 0; i < w->count; i++)
-    if (apply_map(w, w->position[i], 1, error) != SCL_STATUS_OK)
+    if (w->position[i] >= w->from && w->position[i] < w->to &&
+        apply_map(w, w->position[i], 1, 0, error) != SCL_STATUS_OK)
       return scl_prefix(error, "row %zu of X", scl_pass_number(w, i));
   return status;
 }
 
 /* The features of a block, less the pilot. Whole-number features are left as they are. */
 static scl_status make_features(walk *w, scl_error *error) {
+  const ptrdiff_t width = (ptrdiff_t)scl_flow_features(w->flow);
   const size_t mark = scl_profile_enter("features");
   const scl_status status = map_block(w, error);
   if (status == SCL_STATUS_OK && w->phi != NULL && !w->flow->whole)
-    scl_flow_subtract_pilot(w->flow, w->phi, (ptrdiff_t)scl_flow_features(w->flow), w->count);
-  scl_profile_leave(mark, (double)w->count, w->first == w->flow->begin);
+    scl_flow_subtract_pilot(w->flow,
+                            scl_at_mutable(w->phi, w->flow->dtype, (ptrdiff_t)w->from * width),
+                            width, w->to - w->from);
+  scl_profile_leave(mark, (double)(w->to - w->from), w->first == w->flow->begin);
   return status;
 }
 

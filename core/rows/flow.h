@@ -24,11 +24,14 @@ typedef struct scl_flow {
   bool whole;          /* dense features as whole numbers (map/whole.c), of a map that has them */
   size_t begin, end; /* rows begin .. end-1 of the source are walked; end 0: to its last. Blocks are
                            cut at the same rows of the source whatever is walked */
-  size_t block_rows; /* rows of a block; 0: chosen by the width of the rows */
-  bool at_once;      /* one block of all rows */
-  bool csr;          /* the visitor takes sparse rows (block.csr); otherwise these are made dense
+  size_t from_group,
+      to_group;         /* of the first block, groups before from_group are left out, and of the
+                           last one those from to_group on (0: none). Dense features alone */
+  size_t block_rows;    /* rows of a block; 0: chosen by the width of the rows */
+  bool at_once;         /* one block of all rows */
+  bool csr;             /* the visitor takes sparse rows (block.csr); otherwise these are made dense
                            for it, and blocks of them may come in parts */
-  bool late;         /* a walk with features leaves them to scl_flow_make_features */
+  bool late;            /* a walk with features leaves them to scl_flow_make_features */
   const int32_t *group; /* for each row of the source its group, 0 .. groups-1, or NULL: rows of a
                            block come sorted by group */
   size_t groups;        /* 1 without groups */

@@ -15,6 +15,7 @@ typedef struct scl_flow_pass {
   size_t rows, cols_in, cols_most, cols,
       targets;         /* room for rows; columns as read, at most, staged */
   size_t first, count; /* rows of the present block */
+  size_t from, to;     /* its rows, as sorted, that are not left out */
   double *raw;         /* rows x cols_most, as read; NULL of sparse sources */
   void *x, *phi;       /* x_rows x cols, rows x D: features or whole numbers */
   size_t x_rows;       /* rows that x has room for: all, or a part of a sparse block; 0: none */

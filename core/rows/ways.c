@@ -144,6 +144,55 @@ static scl_status join_sums(const scl_summing *s, scl_sums *sums, scl_status min
 /* Parts are cut at multiples of so many rows: sums of whole numbers are the same for any. */
 enum { WHOLE_UNIT = 256 };
 
+/* A place between the groups of a block: before group `group` of the block from row `first` on. */
+typedef struct cut {
+  size_t first, group;
+} cut;
+
+/* Where the part of process `rank` begins: at the group of a block before which there are as near as
+ * possible to its share of the rows. counts: for each block the rows of each group. */
+static cut cut_of(const scl_flow *flow, size_t unit, const size_t *counts, size_t rank) {
+  const size_t rows = flow->source->rows, blocks = (rows + unit - 1) / unit;
+  const double wanted = (double)rows * (double)rank / (double)scl_processes_count();
+  size_t before = 0;
+  for (size_t k = 0; k < blocks * flow->groups; k++) {
+    if ((double)before + (double)counts[k] / 2 > wanted)
+      return (cut){k / flow->groups * unit, k % flow->groups};
+    before += counts[k];
+  }
+  return (cut){rows, 0};
+}
+
+/* This process's part of the rows where the sums of each group of a block are rounded on their own:
+ * blocks are large, and their groups are dealt out. */
+static scl_status part_groups(scl_flow *flow, size_t unit, scl_error *error) {
+  const size_t rows = flow->source->rows, blocks = (rows + unit - 1) / unit;
+  size_t *counts = scl_allocate_zero((blocks * flow->groups + 1) * sizeof *counts);
+  if (counts == NULL) return scl_fail_memory(error, blocks * flow->groups, "parts of the rows");
+  for (size_t i = 0; i < rows; i++)
+    if ((size_t)flow->group[i] < flow->groups) /* the walk refuses others */
+      counts[i / unit * flow->groups + (size_t)flow->group[i]]++;
+  const cut from = cut_of(flow, unit, counts, scl_processes_rank()),
+            to = cut_of(flow, unit, counts, scl_processes_rank() + 1);
+  scl_release(counts);
+  flow->begin = from.first;
+  flow->from_group = from.group;
+  flow->end = scl_min(to.first + (to.group > 0 ? unit : 0), rows);
+  flow->to_group = to.group;
+  if (from.first == to.first && from.group == to.group) {
+    flow->begin = flow->end = rows; /* end 0 would be the last row */
+    flow->from_group = flow->to_group = 0;
+  }
+  return SCL_STATUS_OK;
+}
+
+/* Whether that is possible. */
+static bool has_groups(const scl_sums_way *way, const scl_flow *flow) {
+  return way->blocks && flow->group != NULL && flow->groups > 1 && flow->begin == 0 &&
+         flow->end == 0 && !flow->at_once && !flow->source->sparse && !flow->bits && !flow->whole &&
+         scl_flow_entries(flow) == 0;
+}
+
 /* Moments that the processes of this machine add to, where their totals cannot need more bits than
  * they have: those of floats have 128 from the start, and whole numbers without weights 64. */
 static scl_status open_common(const scl_sums_way *way, scl_sums *like, scl_status status,
@@ -176,7 +225,9 @@ scl_status scl_sums_accumulate(const scl_sums_way *way, const scl_flow *flow, sc
   const bool divided =
       !flow->share_tiles && scl_flow_divides(flow) && (way->whole || way == &scl_way_bits);
   const size_t rows = scl_flow_block_rows(flow);
-  if (divided)
+  if (divided && status == SCL_STATUS_OK && has_groups(way, &s->walked))
+    status = part_groups(&s->walked, rows, error);
+  else if (divided)
     s->walked = scl_flow_part(&s->walked, way == &scl_way_whole ? scl_min(WHOLE_UNIT, rows) : rows);
   if (divided && !flow->own_sums && (way->blocks || (way->whole && flow->weights == NULL)))
     status = open_common(way, &s->like, status, error);
