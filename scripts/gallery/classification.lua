@@ -1,7 +1,7 @@
 -- What a classification is worth on rows that it has not seen: its mistakes, and whether its
 -- probabilities come true.
 local sc = require "scullery"
-local train, test = sc.data.load("wdbc"):split{ test = 0.5, seed = 0 }
+local train, test = sc.data.load("wdbc"):split{ test = 0.25, seed = 0 }
 
 local p = sc.pipeline{
   sc.standardize(),
