@@ -8,6 +8,8 @@
 
 /* Bytes of the widest strip of any instruction set. */
 enum { MOST_STRIP_BYTES = 192 };
+/* Bytes of a row of a strip that are read for its first column alone. */
+enum { COLUMN_BYTES = 16 };
 
 static size_t strip_width(scl_dtype dtype) {
   return scl_loops_get()->strip_bytes / scl_dtype_size(dtype);
@@ -54,7 +56,7 @@ void scl_row_product(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k
 /* ------------ B packed piece by piece */
 
 /* pack_SUFFIX: to (terms x width) = alpha times the transpose of `cols` rows of b, or `cols`
- * columns of b; zeros up to the width. Four rows are transposed together: neighbours are stored at
+ * columns of b; zeros as far as they are read. Four rows are transposed together: neighbours are stored at
  * once. */
 #define PACK(suffix, type) \
   static void transpose_##suffix(size_t terms, size_t cols, type alpha, const type *b, \
@@ -78,8 +80,9 @@ void scl_row_product(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k
     for (size_t k = 0; !transpose && k < terms; k++) \
       for (size_t j = 0; j < cols; j++) \
         to[k * width + j] = alpha * b[(ptrdiff_t)k * ldb + (ptrdiff_t)j]; \
+    const size_t end = cols == 1 ? COLUMN_BYTES / sizeof(type) : width; \
     for (size_t k = 0; cols < width && k < terms; k++) \
-      for (size_t j = cols; j < width; j++) \
+      for (size_t j = cols; j < end; j++) \
         to[k * width + j] = 0; \
   }
 PACK(f64, double)

@@ -122,9 +122,9 @@ typedef struct scl_loops {
    * NULL: zeros. */
   void (*centre_f64)(size_t count, const double *low, double mean, double rest, const double *sum,
                      const double *sum_rest, double *x);
-  /* out[i] = (x[i] - shift[i]) * factor[i] */
-  void (*affine_f64)(size_t count, const double *x, const double *shift, const double *factor,
-                     double *out);
+  /* out[i] = (x[i] - shift[i]) * factor[i]; 1 where all of them are finite, else 0 */
+  int (*affine_f64)(size_t count, const double *x, const double *shift, const double *factor,
+                    double *out);
   /* sum of (factor[i] * x[i])^2 */
   double (*square_f64)(size_t count, const double *factor, const double *x);
   /* out (rows x count, row stride `stride`) = ||u_i - v_j||_1 with u rows x dim; v transposed as a

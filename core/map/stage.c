@@ -294,16 +294,17 @@ scl_status scl_fitted_stage_scale(scl_fitted_stage *stage, const scl_column_mome
 scl_status scl_fitted_stage_apply(const scl_fitted_stage *stage, const double *in, size_t rows,
                                   ptrdiff_t stride, double *out, scl_error *error) {
   const scl_loops *loops = scl_loops_get();
-  if (stage->instance != NULL)
+  const bool affine = stage->instance == NULL || scl_stage_table(stage->instance)->column != NULL;
+  if (!affine)
     SCL_TRY(scl_stage_apply(stage->instance, &stage->fitted, in, stride, rows, out, stride, error));
   for (size_t i = 0; i < rows; i++) {
     double *row = out + (ptrdiff_t)i * stride;
-    if (stage->instance == NULL)
-      loops->affine_f64(stage->cols_in, in + (ptrdiff_t)i * stride,
-                        scl_stage_numbers(&stage->fitted, 0), scl_stage_numbers(&stage->fitted, 1),
-                        row);
     size_t j = 0;
-    if (loops->finite_f64(stage->cols_out, row)) continue;
+    if (affine ? loops->affine_f64(stage->cols_in, in + (ptrdiff_t)i * stride,
+                                   scl_stage_numbers(&stage->fitted, 0),
+                                   scl_stage_numbers(&stage->fitted, 1), row)
+               : loops->finite_f64(stage->cols_out, row))
+      continue;
     while (j + 1 < stage->cols_out && isfinite(row[j]))
       j++;
     return scl_fail(error, SCL_STATUS_BAD_DATA,

@@ -65,9 +65,9 @@ scl_status scl_stage_apply(const scl_instance *stage, const scl_stage_state *fit
   const scl_stage *table = scl_stage_table(stage);
   if (table->column != NULL) {
     for (size_t i = 0; i < rows; i++)
-      scl_loops_get()->affine_f64(fitted->cols, in + (ptrdiff_t)i * in_stride,
-                                  scl_stage_numbers(fitted, 0), scl_stage_numbers(fitted, 1),
-                                  out + (ptrdiff_t)i * out_stride);
+      (void)scl_loops_get()->affine_f64(fitted->cols, in + (ptrdiff_t)i * in_stride,
+                                        scl_stage_numbers(fitted, 0), scl_stage_numbers(fitted, 1),
+                                        out + (ptrdiff_t)i * out_stride);
     return SCL_STATUS_OK;
   }
   const scl_const_block from = {.data = in,

@@ -173,22 +173,32 @@ static scl_status lbfgs_start(lbfgs *l, const double *start, size_t numbers, dou
   return risk_evaluate(r, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
 }
 
-/* Of float32 features: keeps the point of the smallest gradient. Steps may raise the value by their
- * rounding, so that those at the end may lead away. False: there was no smaller one for long. */
+/* Of float32 features: whether x is better than the point kept. Far from the minimum the lower value
+ * is, as gradients grow there; close to it the smaller gradient, because steps may raise the value by
+ * its rounding, so that those at the end may lead away. */
+static bool lbfgs_is_better(const lbfgs *l, double residual) {
+  static const double CLOSE = 1e-3;
+  if (residual < l->least) return true;
+  return l->least > CLOSE && l->value < l->least_value - 1000 * risk_noise(l->risk, l->value);
+}
+
+/* Keeps x if it is better. False: none was for long. */
 static bool lbfgs_keep(lbfgs *l, double residual) {
   enum { PATIENCE = 200 };
   if (risk_noise(l->risk, 1) == 0) return true;
   l->idle++;
-  if (!(residual < l->least)) return l->idle < PATIENCE;
+  if (!lbfgs_is_better(l, residual)) return l->idle < PATIENCE;
   l->least = residual;
+  l->least_value = l->value;
   l->idle = 0;
   memcpy(l->best, l->x, l->risk->size * sizeof *l->x);
   return true;
 }
 
-/* Goes back to that point. */
+/* Goes back to the point kept, if x is not better. */
 static scl_status lbfgs_restore(lbfgs *l, double unit, scl_error *error) {
-  if (!(lbfgs_residual(l, unit) > l->least)) return SCL_STATUS_OK;
+  const double residual = lbfgs_residual(l, unit);
+  if (!(residual > l->least) || lbfgs_is_better(l, residual)) return SCL_STATUS_OK;
   memcpy(l->x, l->best, l->risk->size * sizeof *l->x);
   return risk_evaluate(l->risk, l->x, &l->value, l->gradient, l->scores, l->slope_sum, error);
 }
@@ -200,7 +210,7 @@ scl_status lbfgs_minimise(lbfgs *l, const double *start, size_t numbers, double 
   scl_status status = lbfgs_start(l, start, numbers, &unit, error);
   out->tolerance = tolerance;
   out->iterations = 0;
-  l->least = INFINITY;
+  l->least = l->least_value = INFINITY;
   l->idle = 0;
   while (status == SCL_STATUS_OK && lbfgs_residual(l, unit) > tolerance && moved &&
          out->iterations < most && lbfgs_keep(l, lbfgs_residual(l, unit))) {

@@ -17,8 +17,8 @@ typedef struct lbfgs {
   double curvature[LBFGS_PAIRS]; /* step . change of each pair */
   size_t pairs, next;
   double value;
-  double *best, least; /* of float32 features: the point of the smallest residual, and that */
-  size_t idle;         /* steps since then */
+  double *best, least, least_value; /* of float32 features: the point kept, residual, value */
+  size_t idle;                      /* steps since then */
 } lbfgs;
 
 /* Starts at x = 0. All arrays are scratch memory of the host: there is nothing to close. */
@@ -31,7 +31,7 @@ double lbfgs_norm(const lbfgs *l, const double *gradient);
  * to a gradient of `tolerance` times `unit` (0: the one at 0); fills in outcome, iterations,
  * residual and tolerance. l->x ends as the solution. Where no step lowers the value, old pairs may
  * be the reason: once more along the gradient itself. Of float32 features, whose rounding ends it, the
- * point of the smallest gradient. */
+ * best point (lbfgs_is_better). */
 scl_status lbfgs_minimise(lbfgs *l, const double *start, size_t numbers, double unit,
                           double tolerance, size_t most, scl_solution *out, scl_error *error);
 

@@ -223,29 +223,21 @@ static uint64_t bound_of(int64_t largest) {
   return largest >= ((int64_t)1 << 35) - 1 ? UINT64_MAX : ((uint64_t)largest + 2) << 26;
 }
 
-/* out[i] = x[i] row factor[i] rounded to a whole number. Returns a bound on their sizes, UINT64_MAX
- * if one may be too large. */
-static uint64_t whole_f64(size_t count, const double *x, double row, const double *factor,
-                          int64_t *out) {
-  int64_t largest = 0;
-  for (size_t i = 0; i < count; i++) {
-    uint64_t size;
-    out[i] = round_number(x[i] * row * factor[i], &size);
-    largest = (int64_t)size > largest ? (int64_t)size : largest;
+/* whole_SUFFIX: out[i] = x[i] row factor[i] rounded to a whole number. Returns a bound on their
+ * sizes, UINT64_MAX if one may be too large. */
+#define WHOLE(suffix, type) \
+  static uint64_t whole_##suffix(size_t count, const type *x, double row, const double *factor, \
+                                 int64_t *out) { \
+    int64_t largest = 0; \
+    for (size_t i = 0; i < count; i++) { \
+      uint64_t size; \
+      out[i] = round_number((double)x[i] * row * factor[i], &size); \
+      largest = (int64_t)size > largest ? (int64_t)size : largest; \
+    } \
+    return bound_of(largest); \
   }
-  return bound_of(largest);
-}
-
-static uint64_t whole_f32(size_t count, const float *x, double row, const double *factor,
-                          int64_t *out) {
-  int64_t largest = 0;
-  for (size_t i = 0; i < count; i++) {
-    uint64_t size;
-    out[i] = round_number((double)x[i] * row * factor[i], &size);
-    largest = (int64_t)size > largest ? (int64_t)size : largest;
-  }
-  return bound_of(largest);
-}
+WHOLE(f64, double)
+WHOLE(f32, float)
 
 /* The product mean sum[i] in two parts, of which fma gives the second one exactly. */
 static void centre_f64(size_t count, const double *low, double mean, double rest, const double *sum,
@@ -257,10 +249,22 @@ static void centre_f64(size_t count, const double *low, double mean, double rest
   }
 }
 
-static void affine_f64(size_t count, const double *x, const double *shift, const double *factor,
-                       double *out) {
-  for (size_t i = 0; i < count; i++)
+/* 1 for a number with an exponent of ones alone, else 0. */
+static inline uint64_t is_not_finite(double x) {
+  const uint64_t ones = (uint64_t)0x7ff << 52;
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return (bits & ones) == ones;
+}
+
+static int affine_f64(size_t count, const double *x, const double *shift, const double *factor,
+                      double *out) {
+  uint64_t found = 0;
+  for (size_t i = 0; i < count; i++) {
     out[i] = (x[i] - shift[i]) * factor[i];
+    found |= is_not_finite(out[i]);
+  }
+  return found == 0;
 }
 
 /* Eight partial sums in a fixed order: the same result on every instruction set. */
@@ -294,23 +298,28 @@ static void absolute_panel_f64(size_t rows, size_t dim, const double *u, ptrdiff
   }
 }
 
-/* Whether all numbers are finite: none has an exponent of ones alone. */
+/* Whether all numbers are finite. */
 static int finite_f64(size_t count, const double *x) {
-  const uint64_t ones = (uint64_t)0x7ff << 52;
-  uint64_t bits, found = 0;
-  for (size_t i = 0; i < count; i++) {
-    memcpy(&bits, x + i, sizeof bits);
-    found |= (bits & ones) == ones;
-  }
+  uint64_t found = 0;
+  for (size_t i = 0; i < count; i++)
+    found |= is_not_finite(x[i]);
   return found == 0;
 }
 
+/* Carries change the high halves of few numbers: only runs that have some read them. */
 static void add_wide_i64(size_t count, const int64_t *restrict x, int64_t *restrict low,
                          int64_t *restrict high) {
-  for (size_t i = 0; i < count; i++) {
-    const uint64_t number = (uint64_t)x[i], sum = (uint64_t)low[i] + number;
-    high[i] = (int64_t)((uint64_t)high[i] + (0 - (number >> 63)) + (sum < number));
-    low[i] = (int64_t)sum;
+  enum { RUN = 64 };
+  for (size_t first = 0; first < count; first += RUN) {
+    const size_t end = first + RUN < count ? first + RUN : count;
+    uint64_t change[RUN], any = 0;
+    for (size_t i = first; i < end; i++) {
+      const uint64_t number = (uint64_t)x[i], sum = (uint64_t)low[i] + number;
+      any |= change[i - first] = (0 - (number >> 63)) + (sum < number);
+      low[i] = (int64_t)sum;
+    }
+    for (size_t i = first; any != 0 && i < end; i++)
+      high[i] = (int64_t)((uint64_t)high[i] + change[i - first]);
   }
 }
 

@@ -20,7 +20,7 @@ enum { BYTES = 32, ROWS = 4 }; /* 16 */
 enum { BYTES = 16, ROWS = 4 };
 #endif
 /* BLOCK rows of A and of C fit into the second-level cache. */
-enum { VECTORS = ISA_STRIP_BYTES / BYTES, BLOCK = 64 };
+enum { VECTORS = ISA_STRIP_BYTES / BYTES, BLOCK = 64, NARROW = 16 };
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -43,15 +43,23 @@ INLINE size_t tile_rows(size_t left) {
     tile_##suffix(tall, wide, terms, left, apart, right, add, out, stride); \
     break;
 #define CASES(suffix, tall) CASE(suffix, tall, 1) CASE(suffix, tall, 2) CASE(suffix, tall, 3)
+#define COLUMN(suffix, tall) \
+  case tall: \
+    column_##suffix(tall, from, terms, left, apart, right, add, out, stride); \
+    break;
 #if defined(SCL_ISA_avx512)
 #define CASES_OF_EIGHT(suffix) CASES(suffix, 8)
+#define COLUMN_OF_EIGHT(suffix) COLUMN(suffix, 8)
 #else
 #define CASES_OF_EIGHT(suffix)
+#define COLUMN_OF_EIGHT(suffix)
 #endif
 
 #define PRODUCT(suffix, type) \
   typedef type vector_##suffix \
       __attribute__((vector_size(BYTES), aligned(sizeof(type)), may_alias)); \
+  typedef type narrow_##suffix \
+      __attribute__((vector_size(NARROW), aligned(sizeof(type)), may_alias)); \
   enum { \
     LANES_##suffix = BYTES / sizeof(type), \
     WIDTH_##suffix = VECTORS * LANES_##suffix, \
@@ -95,6 +103,36 @@ INLINE size_t tile_rows(size_t left) {
     } \
   } \
 \
+  /* `tall` rows times one column of the strip: as a tile, in registers of NARROW bytes, because two \
+   * of those are multiplied at a time. */ \
+  INLINE void column_##suffix(const size_t tall, size_t from, size_t terms, const type *left, \
+                              ptrdiff_t apart, const type *right, bool add, type *out, \
+                              ptrdiff_t stride) { \
+    narrow_##suffix sum[ROWS] = {{0}}; \
+    const size_t lane = from % (NARROW / sizeof(type)); \
+    right += from - lane; \
+    for (size_t k = 0; k < terms; k++, right += WIDTH_##suffix) { \
+      const narrow_##suffix b = *(const narrow_##suffix *)right; \
+      UNROLLED for (size_t i = 0; i < tall; i++) sum[i] += \
+          (left[(ptrdiff_t)i * apart + (ptrdiff_t)k] - (narrow_##suffix){0}) * b; \
+    } \
+    UNROLLED for (size_t i = 0; i < tall; i++) { \
+      type *number = out + (ptrdiff_t)i * stride; \
+      *number = add ? *number + sum[i][lane] : sum[i][lane]; \
+    } \
+  } \
+\
+  static void columns_##suffix(size_t tall, size_t from, size_t terms, const type *left, \
+                               ptrdiff_t apart, const type *right, bool add, type *out, \
+                               ptrdiff_t stride) { \
+    switch (tall) { \
+      COLUMN(suffix, 1) \
+      COLUMN(suffix, 2) \
+      COLUMN(suffix, 4) \
+      COLUMN_OF_EIGHT(suffix) \
+    } \
+  } \
+\
   /* A tile of which columns from .. to-1 of the strip are wanted, at `out`. */ \
   static void edge_##suffix(size_t tall, size_t from, size_t to, size_t terms, const type *left, \
                             ptrdiff_t apart, const type *right, bool add, type *out, \
@@ -116,7 +154,9 @@ INLINE size_t tile_rows(size_t left) {
     for (size_t i = 0, tall; i < rows; \
          i += tall, left += (ptrdiff_t)tall * apart, out += (ptrdiff_t)tall * stride) { \
       tall = tile_rows(rows - i); \
-      if (from == 0 && to % LANES_##suffix == 0) \
+      if (to - from == 1) \
+        columns_##suffix(tall, from, terms, left, apart, right, add, out, stride); \
+      else if (from == 0 && to % LANES_##suffix == 0) \
         tiles_##suffix(tall, to / LANES_##suffix, terms, left, apart, right, add, out, stride); \
       else \
         edge_##suffix(tall, from, to, terms, left, apart, right, add, out, stride); \

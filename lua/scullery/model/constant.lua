@@ -14,7 +14,7 @@ local weights = require "scullery.model.weights"
 
 local constant = {}
 
-local FEW, LEAST, ALL = 512, 32, 20000
+local FEW, LEAST, ALL = 512, 32, 8192
 local PRODUCTS = 2 ^ 26 -- multiplications for a model of training rows, such as nearest neighbours
 local CLEARLY = 0.05 -- of the rows, or of the variance
 local GLANCE, FAR = 64, 0.3

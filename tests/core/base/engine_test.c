@@ -260,20 +260,37 @@ static void check_thin_loops(const scl_loops *l, size_t rows, size_t cols, size_
   }
 }
 
-/* Carries and borrows between the halves of 128 bits. */
+__extension__ typedef __int128 wide_whole;
+
+/* Carries and borrows between the halves of 128 bits: none in the first 70 numbers, some behind. */
 static void check_wide_add(const scl_loops *l) {
-  enum { COUNT = 9 };
+  enum { COUNT = 150, FREE = 70 };
   int64_t x[COUNT], low[COUNT], high[COUNT];
+  wide_whole wanted[COUNT];
   for (int64_t i = 0; i < COUNT; i++) {
-    x[i] = i % 3 - 1;
-    low[i] = -(i % 2);
-    high[i] = i;
+    x[i] = i < FREE ? 1 : i % 3 - 1;
+    low[i] = i < FREE ? i : -(i % 2);
+    high[i] = i - 5;
+    wanted[i] = (wide_whole)high[i] * ((wide_whole)1 << 64) + (uint64_t)low[i] + x[i];
   }
   l->add_wide_i64(COUNT, x, low, high);
-  for (int64_t i = 0; i < COUNT; i++) {
-    const int64_t sum = i % 3 - 1 - i % 2; /* of x and low where low is taken as signed */
-    const int64_t carry = i % 2 == 0 ? (i % 3 == 0 ? -1 : 0) : (i % 3 == 2 ? 1 : 0);
-    expect(low[i] == sum && high[i] == i + carry, l->name, (double)high[i], (double)(i + carry));
+  for (int64_t i = 0; i < COUNT; i++)
+    expect(low[i] == (int64_t)(uint64_t)wanted[i] && high[i] == (int64_t)(wanted[i] >> 64), l->name,
+           (double)high[i], (double)i);
+}
+
+/* x - shift times factor, and whether all are finite. */
+static void check_affine(const scl_loops *l) {
+  enum { COUNT = 29 };
+  double x[COUNT], shift[COUNT];
+  for (int i = 0; i < COUNT; i++)
+    shift[i] = (x[i] = i) / 2;
+  expect(l->affine_f64(COUNT, x, shift, shift, x) && x[4] == 4, l->name, x[4], 4);
+  for (int i = 1; i < COUNT; i += 13) {
+    x[i] = 0x1.8p1023;
+    shift[i] = 3;
+    expect(!l->affine_f64(COUNT, x, shift, shift, x), l->name, x[i], INFINITY);
+    x[i] = 0;
   }
 }
 
@@ -306,6 +323,7 @@ static void test_thin_loops(void) {
       check_thin_loops(*table, shapes[i][0], shapes[i][1], shapes[i][2]);
     check_eight_loops(*table);
     check_wide_add(*table);
+    check_affine(*table);
   }
 }
 

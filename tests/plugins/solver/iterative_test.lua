@@ -467,6 +467,21 @@ function TestTheBestPointOfSinglePrecisionIsTaken()
   end
 end
 
+-- The first step lowers the loss and raises the gradient.
+function TestALowerLossIsKeptInSinglePrecision()
+  local x, residual = sc.randn{ 300, 5, seed = 1 }, {}
+  local y = (x:column(1) + x:column(2):mul(x:column(2))):map(function(z)
+    return z > 0.5 and 1 or -1
+  end)
+  for _, dtype in ipairs{ "float64", "float32" } do
+    residual[dtype] = sc.pipeline{ sc.features{ p = sc.sampler.gaussian{ sigma = 1 }, T = 60,
+      seed = 1, phi = sc.nonlinearity.relu(), dtype = dtype }, sc.solver.logistic{ lambda = 1e-6,
+      max_iterations = 1 } }:fit(x, y, { task = "classification" }):info().residual
+  end
+  lu.assertTrue(residual.float64 > 1.01)
+  lu.assertAlmostEquals(residual.float32, residual.float64, 1e-5)
+end
+
 function TestProductsThatOverflowAreSaid()
   local ok, message = pcall(function()
     sc.pipeline{ sc.solver.cg{} }:fit(sc.randn{ 20, 3, seed = 1 } * 1e200,
