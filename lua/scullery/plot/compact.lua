@@ -297,6 +297,36 @@ local function join_characters(text)
   return table.concat(parts)
 end
 
+local CRISP = " stroke='none' shape-rendering='crispEdges'"
+
+-- Joins groups of cells that follow each other; that of one element becomes its attributes.
+local function join_groups(text)
+  local parts, run, inside, own = {}, {}, false, "<g" .. CRISP .. ">"
+  local function close()
+    local name, rest = (#run == 1 and run[1] or ""):match "^<(%a+)( .*/>)$"
+    if name and not rest:find(" stroke=", 1, true) then
+      parts[#parts + 1] = "<" .. name .. CRISP .. rest .. "\n"
+    elseif #run > 0 then
+      parts[#parts + 1] = own .. "\n" .. table.concat(run, "\n") .. "\n</g>\n"
+    end
+    run = {}
+  end
+  for line in text:gmatch "([^\n]*)\n" do
+    if line == own then
+      inside = true
+    elseif inside and line == "</g>" then
+      inside = false
+    elseif inside then
+      run[#run + 1] = line
+    else
+      close()
+      parts[#parts + 1] = line .. "\n"
+    end
+  end
+  close()
+  return table.concat(parts)
+end
+
 --- compact.svg(text): a smaller SVG than gnuplot's; coordinates to a tenth of a pixel, those of
 --- cells, and of more than a hundred marks, to whole pixels. Texts do not change.
 function compact.svg(text)
@@ -309,6 +339,7 @@ function compact.svg(text)
   text = flatten.svg(without_unused(without_empty(text)))
   text = text:gsub(" text%-anchor=\"start\"", "") -- the default
   text = text:gsub(" d='([^']*)'", function(d) return " d='" .. paths.relative(d) .. "'" end)
+  text = join_groups(text:gsub("\n*$", "\n"))
   return join_characters((text:gsub("\1(%d+)\1", function(i) return words[tonumber(i)] end)))
 end
 

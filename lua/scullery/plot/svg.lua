@@ -5,7 +5,7 @@ local compact = require "scullery.plot.compact"
 
 local svg = {}
 
-local FONTS = "'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif"
+local FONTS = "'DejaVu Sans', Verdana, sans-serif"
 local escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
 
 -- A name for a picture: a hash of its text.
