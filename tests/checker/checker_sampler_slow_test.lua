@@ -9,8 +9,7 @@ checked("sampler", {
   moments = "columns grid landmarks leverage maclaurin patches positive skewed_chi_square sparse "
     .. "tensorsketch threshold",
   ["far-options"] = "columns grid landmarks leverage maclaurin patches pooled positive "
-    .. "skewed_chi_square sparse "
-    .. "tensorsketch threshold",
+    .. "skewed_chi_square tensorsketch threshold",
   ["simple-form"] = "all but cauchy gaussian laplace rademacher uniform",
   law = "columns landmarks leverage maclaurin patches positive skewed_chi_square tensorsketch",
   bias = "columns grid landmarks maclaurin pooled positive "

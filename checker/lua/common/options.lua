@@ -57,13 +57,24 @@ local function expect_refused(t, option, value)
     name the option: %s", option.name, options.show(value), sentence)
 end
 
+-- Whether a sentence names an option besides this one.
+local function names_another(t, sentence, option)
+  for _, other in ipairs(t.subject.info.options) do
+    if other ~= option and sentence:find("'" .. other.name .. "'", 1, true) then return true end
+  end
+  return false
+end
+
 -- The bound itself has to be taken. Where it is not part of the range, numbers next to it may be
--- too small or too large for what is computed from them.
+-- too small or too large for what is computed from them; and it may contradict another option.
 local function expect_at_bound(t, option, bound)
   local given = { [option.name] = bound.value }
-  if not bound.open then return expect_taken(t, given, "a bound of its range") end
   local made, sentence = make(t, given)
-  if not made then expect_sentence(t, sentence, given) end
+  if made then return end
+  if not bound.open and not names_another(t, sentence, option) then
+    return expect_taken(t, given, "a bound of its range")
+  end
+  expect_sentence(t, sentence, given)
 end
 
 local function check_bounds(t)

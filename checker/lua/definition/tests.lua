@@ -266,6 +266,8 @@ end, density = function(_, t, component, density, far)
   local rows = (far or 1) <= 40 and draws_of(t, component)
   for j = 1, rows and 3 or 0 do
     local list = numbers_of(rows, j)
+    local low, high = math.min(table.unpack(list, 1, 100)), math.max(table.unpack(list, 1, 100))
+    if high - low < 1e-8 * math.abs(high) then return end -- they are the places of few doubles
     local gap, at = distance_of(list, function(w) return density(w, j) end)
     t.compared = (t.compared or 0) + 1
     t:expect(gap <= statistics.distance_limit(#list, 200), "column %d: the share of %d numbers up \z

@@ -90,7 +90,9 @@ local function others(t, needs, count)
   local equal = made(t, needs, 60, count, 8)
   if needs ~= "probabilities" then
     equal.p = equal.p:map(function(x) return math.floor(x) end)
-    if equal.classes == 0 then equal.y = equal.y:map(math.floor) end
+    if equal.classes == 0 then -- not 0, by which relative errors are not divided
+      equal.y = equal.y:map(function(y) return y >= 0 and math.ceil(y) or math.floor(y) end)
+    end
     list[#list + 1] = { "60 rows, many equal", equal }
   end
   for of, noise in ipairs{ 30, 1e-3 } do
