@@ -1,4 +1,5 @@
 --- Tests of kernels at size, near the diagonal and far from 0, and with options far from usual.
+local columns = require "scullery_checker.columns"
 local core = require "scullery_checker.core"
 local parameters = require "scullery_checker.parameters"
 
@@ -71,15 +72,6 @@ local function check_strides(t, kernel)
     "K depends on the strides: rows of u 2 numbers apart, and those of v 7")
 end
 
-local function turned(X)
-  local d = X:cols()
-  local Y = core.zeros(X:rows(), d)
-  for i = 1, X:rows() do
-    for j = 1, d do Y:set(i, j, X:get(i, d + 1 - j)) end
-  end
-  return Y
-end
-
 -- What holds for 3 and 4 columns holds for many: another order of columns, and a column of zeros
 -- more, leave K, where they leave it at all. Some kernels go by the number of columns halved.
 local function check_columns(t, kernel)
@@ -88,7 +80,7 @@ local function check_columns(t, kernel)
     local G = gram(kernel, X)
     local size = size_of(G)
     local with_zeros = gram(kernel, core.hcat(X, core.zeros(7, 1)))
-    return apart(gram(kernel, turned(X)), G) / size, apart(with_zeros, G) / size
+    return apart(gram(kernel, columns.reversed(X)), G) / size, apart(with_zeros, G) / size
   end
   local ok, order, zeros = pcall(rules, 4)
   local odd, order_of_3, zeros_of_3 = pcall(rules, 3)

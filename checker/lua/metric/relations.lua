@@ -1,6 +1,7 @@
 --- The test of metrics that what leaves the value of some rows leaves that of others: few and many,
 --- with equal predictions, of two classes and of twenty, with weights.
 local cases = require "scullery_checker.metric.cases"
+local reversed = require("scullery_checker.columns").reversed
 local core = require "scullery_checker.core"
 
 local function with(case, changes)
@@ -8,14 +9,6 @@ local function with(case, changes)
   for key, value in pairs(case) do copy[key] = value end
   for key, value in pairs(changes) do copy[key] = value end
   return copy
-end
-
-local function backwards(M)
-  local made = M:copy()
-  for i = 1, M:rows() do
-    for j = 1, M:cols() do made:set(i, j, M:get(i, M:cols() + 1 - j)) end
-  end
-  return made
 end
 
 -- Each { label, f(case): the changed case, or nil where it does not apply; factor: what the value
@@ -28,7 +21,7 @@ local relations = {
     return case.classes == 0 and with(case, { p = case.p * -1, y = case.y * -1 })
   end },
   { "targets in another order", function(case)
-    return case.classes == 0 and with(case, { p = backwards(case.p), y = backwards(case.y) })
+    return case.classes == 0 and with(case, { p = reversed(case.p), y = reversed(case.y) })
   end },
   { "classes in another order", function(case, needs)
     if case.classes == 0 then return nil end
@@ -36,7 +29,7 @@ local relations = {
     if needs == "labels" then
       return with(case, { y = y, p = case.p:map(function(k) return case.classes - 1 - k end) })
     end
-    return with(case, { y = y, p = case.p:cols() == 1 and case.p * -1 or backwards(case.p) })
+    return with(case, { y = y, p = case.p:cols() == 1 and case.p * -1 or reversed(case.p) })
   end },
   { "scores times 4", function(case, needs)
     return needs == "scores" and with(case, { p = case.p * 4 })

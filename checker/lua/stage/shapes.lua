@@ -1,6 +1,7 @@
 --- The test of row stages that what leaves the result of ordinary rows leaves that of few rows, of
 --- many columns, of columns that are equal or constant, and of whole numbers.
 local choices = require "scullery_checker.choices"
+local columns = require "scullery_checker.columns"
 local core = require "scullery_checker.core"
 local rows = require "scullery_checker.stage.rows"
 
@@ -18,13 +19,7 @@ local function backwards(M)
   return M:select(places(M:rows(), function(i) return M:rows() + 1 - i end))
 end
 
-local function turned(M)
-  local made = M:copy()
-  for i = 1, M:rows() do
-    for j = 1, M:cols() do made:set(i, j, M:get(i, M:cols() + 1 - j)) end
-  end
-  return made
-end
+local turned = columns.reversed
 
 -- Each { label, rows and targets to fit, rows to transform, what becomes of the result, how far it
 -- may be off: signs show by all of it, and ends of a range may differ a little }; round: what is
