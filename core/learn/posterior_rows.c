@@ -84,24 +84,28 @@ typedef struct projecting {
   double *variance;
 } projecting;
 
-/* rests of rows start .. start+count-1 of a block. */
+/* rests of rows start .. start+count-1 of a block, as many at once as need little memory. */
 static scl_status find_rests(const projecting *p, const visiting *v, const scl_flow_block *block,
                              size_t start, size_t count, scl_error *error) {
   const scl_flow *flow = v->flow;
-  const size_t d = p->posterior->features, cols = scl_flow_cols(flow);
-  void *row = scl_allocate_array(cols + 1, scl_dtype_size(flow->dtype));
+  const size_t d = p->posterior->features, cols = scl_flow_cols(flow),
+               tall = scl_max(1, scl_min(count, ((size_t)1 << 16) / (cols + d + 1)));
+  void *rows = scl_allocate_array(tall * cols + 1, scl_dtype_size(flow->dtype));
   scl_status status =
-      row == NULL ? scl_fail_memory(error, cols * sizeof(double), "a row") : SCL_STATUS_OK;
-  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++) {
-    const void *x = row;
-    if (block->csr != NULL)
-      scl_csr_fill(block->csr, start + i, 1, flow->dtype, row, (ptrdiff_t)cols);
-    else
-      x = scl_at(block->x, flow->dtype, (ptrdiff_t)(start + i) * block->x_stride);
-    status = scl_map_rest(flow->map, x, v->phi + i * d, &p->rests[i], error);
-    p->rests[i] = p->posterior->weight > 0 ? p->rests[i] / p->posterior->weight : 0;
+      rows == NULL ? scl_fail_memory(error, tall * cols * sizeof(double), "rows") : SCL_STATUS_OK;
+  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i += tall) {
+    scl_map_rows x = {rows, (ptrdiff_t)cols, scl_min(tall, count - i), d};
+    if (block->csr != NULL) {
+      scl_csr_fill(block->csr, start + i, x.rows, flow->dtype, rows, x.stride);
+    } else {
+      x.data = scl_at(block->x, flow->dtype, (ptrdiff_t)(start + i) * block->x_stride);
+      x.stride = block->x_stride;
+    }
+    status = scl_map_rest(flow->map, &x, v->phi + i * d, &p->rests[i], error);
   }
-  scl_release(row);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < count; i++)
+    p->rests[i] = p->posterior->weight > 0 ? p->rests[i] / p->posterior->weight : 0;
+  scl_release(rows);
   return status;
 }
 

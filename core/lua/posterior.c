@@ -66,8 +66,7 @@ static int posterior_parameters(lua_State *L) {
 }
 
 /* core.posterior_variance(posterior, source, stages, map, rest) -> rows x 1: the variance of the
- * function at each row, over that of the noise; rest: with what landmark maps leave out of the
- * kernel */
+ * function at each row, over that of the noise; rest: with the rest of the kernel (map/map.h) */
 static int posterior_variance(lua_State *L) {
   const scl_posterior *p = check_posterior(L, 1);
   scl_flow flow = scl_lua_flow(L, 2, 3, 4);

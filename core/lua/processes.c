@@ -11,10 +11,11 @@ static int process_count(lua_State *L) {
                             scl_processes_rank());
 }
 
-/* core.process_alone(alone): whether the work that follows is this process's own */
+/* core.process_alone(alone) -> what it was: whether the work that follows is this process's own */
 static int process_alone(lua_State *L) {
+  lua_pushboolean(L, scl_processes_alone());
   scl_processes_set_alone(lua_toboolean(L, 1));
-  return 0;
+  return 1;
 }
 
 /* core.process_hosts() -> a list of the names of their machines, and the transport or nil */

@@ -151,18 +151,23 @@ bool scl_map_has_rest(const scl_map *map) {
   return scl_map_is_section(map);
 }
 
-scl_status scl_map_rest(const scl_map *map, const void *x, const double *phi, double *out,
+scl_status scl_map_rest(const scl_map *map, const scl_map_rows *x, const double *phi, double *out,
                         scl_error *error) {
-  *out = 0;
+  memset(out, 0, x->rows * sizeof *out);
   if (scl_map_is_section(map)) return scl_map_section_rest(map, NULL, x, 1, phi, out, error);
-  for (size_t p = 0; p < scl_map_part_count(map); p++) {
+  double *rest = scl_allocate_array(x->rows + 1, sizeof *rest);
+  scl_status status =
+      rest == NULL ? scl_fail_memory(error, x->rows * sizeof *rest, "rows") : SCL_STATUS_OK;
+  for (size_t p = 0; status == SCL_STATUS_OK && p < scl_map_part_count(map); p++) {
     const scl_map_part part = scl_map_part_at(map, p);
-    double rest = 0;
-    if (scl_map_is_section(part.map))
-      SCL_TRY(scl_map_section_rest(part.map, part.columns, x, part.scale * exp(-map->log_scale),
-                                   phi, &rest, error));
-    *out += rest;
+    const bool section = scl_map_is_section(part.map);
+    if (section)
+      status = scl_map_section_rest(part.map, part.columns, x, part.scale * exp(-map->log_scale),
+                                    phi, rest, error);
+    for (size_t i = 0; section && i < x->rows; i++)
+      out[i] += rest[i];
     phi += scl_map_features(part.map);
   }
-  return SCL_STATUS_OK;
+  scl_release(rest);
+  return status;
 }

@@ -243,11 +243,9 @@ static scl_status refuse_value(const application *job, const double *k, size_t n
 
 static bool section_takes_csr(const scl_map *map) { return map->own.sections.takes_csr; }
 
-/* Threads may share a map: what is made when it is needed first, is made once. */
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-
-/* The parameters for sparse rows. */
+/* The parameters for sparse rows, made once. Threads may share a map. */
 static scl_status open_sparse(const scl_map *map, scl_error *error) {
+  static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
   const scl_const_parameters w = parameters_at(map, 0, map->count);
   scl_status status = SCL_STATUS_OK;
   (void)pthread_mutex_lock(&making);
@@ -379,56 +377,66 @@ static scl_status section_apply(const scl_map *map, const scl_map_request *reque
 
 /* ------------ the rest of the kernel */
 
-/* *out = L of k(W, W) + jitter I = L L' of plain sections, which stays the map's. */
+/* *out = L of k(W, W) + jitter I = L L' of plain sections, which stays the map's. Threads may share a
+ * map, and the first one makes it. */
 static scl_status open_factor(const scl_map *map, const double **out, scl_error *error) {
+  static pthread_mutex_t factoring = PTHREAD_MUTEX_INITIALIZER;
   scl_sections *own = &((scl_map *)(uintptr_t)map)->own.sections;
   double *made = NULL, jitter;
   scl_status status = SCL_STATUS_OK;
-  (void)pthread_mutex_lock(&making);
+  scl_error why = {0};
+  (void)pthread_mutex_lock(&factoring);
   if (own->factor == NULL) {
-    status = create_factor(map, &made, &jitter, error);
+    status = create_factor(map, &made, &jitter, &why);
     if (status == SCL_STATUS_OK)
       own->factor = made;
     else
       scl_release(made);
   }
   *out = own->factor;
-  (void)pthread_mutex_unlock(&making);
+  (void)pthread_mutex_unlock(&factoring);
+  if (status == SCL_STATUS_NUMERIC)
+    return scl_fail(error, status, "%s; residual = false leaves out the rest of the kernel",
+                    why.message);
+  if (status != SCL_STATUS_OK && error != NULL) *error = why;
   return status;
 }
 
-/* f = L^-1 k(W, x) of one row. Not from features: those of a float32 map are not exact enough. */
-static scl_status whitened_row(const scl_map *map, double *x, double *f, scl_error *error) {
+/* f = L^-1 k(W, x) of rows. Not from features: those of a float32 map are not exact enough. */
+static scl_status whiten_rows(const scl_map *map, size_t rows, double *x, double *f,
+                              scl_error *error) {
   const size_t dim = map->dim, count = map->count;
-  const scl_const_parameters u = scl_dense_rows(x, (ptrdiff_t)dim, 1, dim),
+  const scl_const_parameters u = scl_dense_rows(x, (ptrdiff_t)dim, rows, dim),
                              w = parameters_at(map, 0, count);
   const double *factor;
   SCL_TRY(open_factor(map, &factor, error));
   if (map->own.sections.pilot != NULL)
-    scl_pilot_subtract(x, (ptrdiff_t)dim, 1, dim, map->own.sections.pilot, x, (ptrdiff_t)dim);
+    scl_pilot_subtract(x, (ptrdiff_t)dim, rows, dim, map->own.sections.pilot, x, (ptrdiff_t)dim);
   SCL_TRY(scl_kernel_gram(map->phi, &u, &w, f, (ptrdiff_t)count, error));
-  scl_row_trsm(1, count, factor, (ptrdiff_t)count, f, (ptrdiff_t)count);
+  scl_row_trsm(rows, count, factor, (ptrdiff_t)count, f, (ptrdiff_t)count);
   return SCL_STATUS_OK;
 }
 
-scl_status scl_map_section_rest(const scl_map *map, const size_t *columns, const void *x,
+scl_status scl_map_section_rest(const scl_map *map, const size_t *columns, const scl_map_rows *x,
                                 double scale, const double *phi, double *out, scl_error *error) {
-  const size_t dim = map->dim, count = map->count;
-  double *row = scl_allocate_array(dim + count + 1, sizeof *row), *f = row + dim;
-  if (row == NULL) return scl_fail_memory(error, (dim + count) * sizeof *row, "a row of sections");
-  for (size_t j = 0; j < dim; j++)
-    row[j] = scl_number(x, map->dtype, columns == NULL ? j : columns[j]);
-  const scl_const_parameters u = scl_dense_rows(row, (ptrdiff_t)dim, 1, dim);
+  const bool plain = !scl_map_is_whitened(map);
+  const size_t dim = map->dim, count = map->count, numbers = x->rows * (dim + (plain ? count : 0));
+  double *rows = scl_allocate_array(numbers + 1, sizeof *rows), *f = rows + x->rows * dim;
+  if (rows == NULL) return scl_fail_memory(error, numbers * sizeof *rows, "rows of sections");
+  for (size_t i = 0; i < x->rows * dim; i++)
+    rows[i] = scl_number(scl_at(x->data, map->dtype, (ptrdiff_t)(i / dim) * x->stride), map->dtype,
+                         columns == NULL ? i % dim : columns[i % dim]);
+  const scl_const_parameters u = scl_dense_rows(rows, (ptrdiff_t)dim, x->rows, dim);
   scl_status status = scl_kernel_diagonal(map->phi, &u, out, error);
-  if (status == SCL_STATUS_OK && !scl_map_is_whitened(map)) {
-    status = whitened_row(map, row, f, error);
-    phi = f;
+  if (status == SCL_STATUS_OK && plain) status = whiten_rows(map, x->rows, rows, f, error);
+  for (size_t i = 0; status == SCL_STATUS_OK && i < x->rows; i++) {
+    const double *own = plain ? f + i * count : phi + i * x->features, unit = plain ? scale : 1;
+    out[i] *= scale * scale;
+    for (size_t j = 0; j < count; j++)
+      out[i] -= unit * own[j] * (unit * own[j]);
+    if (out[i] < 0) out[i] = 0;
   }
-  *out *= scale * scale;
-  for (size_t j = 0; status == SCL_STATUS_OK && j < count; j++)
-    *out -= phi[j] * phi[j];
-  *out = fmax(*out, 0);
-  scl_release(row);
+  scl_release(rows);
   return status;
 }
 

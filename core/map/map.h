@@ -267,11 +267,16 @@ scl_status scl_map_induced(const scl_map *map, const scl_matrix *x, const scl_ma
 scl_status scl_map_collision(const scl_map *map, const scl_matrix *x, const scl_matrix *y,
                              scl_matrix *out, scl_error *error);
 /* What kernel sections, also those among the parts of a union, leave out of the kernel: *out =
- * k(x, x) - k(x, W) (k(W, W) + jitter I)^-1 k(W, x) >= 0 for a row x (d numbers, in the map's dtype)
- * with the features phi (D numbers). The first call for sections that are not whitened factors
- * k(W, W). scl_map_has_rest: whether there are such features; else the rest is 0. */
+ * k(x, x) - k(x, W) (k(W, W) + jitter I)^-1 k(W, x) >= 0 for each of some rows x with the features phi
+ * (rows x D, packed). The first call for sections that are not whitened factors k(W, W).
+ * scl_map_has_rest: whether there are such features; else the rest is 0. */
+typedef struct scl_map_rows {
+  const void *data; /* rows of d numbers in the map's dtype */
+  ptrdiff_t stride; /* numbers from one row to the next */
+  size_t rows, features;
+} scl_map_rows;
 bool scl_map_has_rest(const scl_map *map);
-scl_status scl_map_rest(const scl_map *map, const void *x, const double *phi, double *out,
+scl_status scl_map_rest(const scl_map *map, const scl_map_rows *x, const double *phi, double *out,
                         scl_error *error);
 /* Refuses kernels that are not defined on rows of data, and rows of unlike lengths. */
 scl_status scl_kernel_check_rows(const scl_instance *kernel, size_t x_columns, size_t y_columns,

@@ -156,9 +156,9 @@ bool scl_map_round(const scl_map *map, size_t first, size_t count, const float *
 scl_status scl_map_apply_rounded(const scl_map *map, const scl_map_request *request,
                                  scl_error *error);
 
-/* kind_section.c: scl_map_rest of sections of the columns S of a row (NULL: all), times scale^2; phi:
- * the part's features, times scale. */
-scl_status scl_map_section_rest(const scl_map *map, const size_t *columns, const void *x,
+/* kind_section.c: scl_map_rest of sections of the columns S of rows (NULL: all), times scale^2; phi:
+ * the part's features, times scale, x->features from one row to the next. */
+scl_status scl_map_section_rest(const scl_map *map, const size_t *columns, const scl_map_rows *x,
                                 double scale, const double *phi, double *out, scl_error *error);
 
 /* map_kernel.c: bind K, or k of sections, to the sampler's law, and ask K for its tilts. */

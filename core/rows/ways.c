@@ -186,9 +186,11 @@ static scl_status part_groups(scl_flow *flow, size_t unit, scl_error *error) {
   return SCL_STATUS_OK;
 }
 
-/* Whether that is possible. */
+/* Whether that is possible: no leaf ends within a block. */
 static bool has_groups(const scl_sums_way *way, const scl_flow *flow) {
-  return way->blocks && flow->group != NULL && flow->groups > 1 && flow->begin == 0 &&
+  const size_t rows = flow->source->rows, leaf = scl_reduce_leaf_rows(rows);
+  const bool whole = rows <= leaf || leaf % scl_flow_block_rows(flow) == 0;
+  return whole && way->blocks && flow->group != NULL && flow->groups > 1 && flow->begin == 0 &&
          flow->end == 0 && !flow->at_once && !flow->source->sparse && !flow->bits && !flow->whole &&
          scl_flow_entries(flow) == 0;
 }

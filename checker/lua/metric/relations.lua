@@ -83,6 +83,11 @@ local function others(t, needs, count)
   local equal = made(t, needs, 60, count, 8)
   if needs ~= "probabilities" then
     equal.p = equal.p:map(function(x) return math.floor(x) end)
+    if needs == "scores" then -- not equal within a row, where the order of classes decides
+      for i = 1, 60 do
+        for j = 1, equal.p:cols() do equal.p:set(i, j, equal.p:get(i, j) + j / 32) end
+      end
+    end
     if equal.classes == 0 then -- not 0, by which relative errors are not divided
       equal.y = equal.y:map(function(y) return y >= 0 and math.ceil(y) or math.floor(y) end)
     end

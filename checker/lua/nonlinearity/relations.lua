@@ -31,7 +31,7 @@ local function off_of(one, relation, list, o)
   local worst, where = 0, nil
   for j, z in ipairs(list) do
     local a, b = relation[2](values[j], others[j], z)
-    local size = math.max(math.abs(a), math.abs(b))
+    local size = math.max(math.abs(a), math.abs(b), math.abs(values[j]))
     local off = a == b and 0 or math.abs(a - b) / size
     if off >= worst then worst, where = off, z end
   end

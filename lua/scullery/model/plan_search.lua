@@ -137,9 +137,9 @@ end
 --- plan_search.run(p, data, y, given): see Pipeline:plan. Of several processes each makes its own
 --- plan, so that one alone may ask for it.
 function plan_search.run(p, data, y, given)
-  core.process_alone(true)
+  local before = core.process_alone(true)
   local well, found = pcall(run, p, data, y, given)
-  core.process_alone(false)
+  core.process_alone(before)
   return well and found or error(found, 0)
 end
 

@@ -123,11 +123,11 @@ end
 
 -- By rows that the model did not learn from: the mean of r^2/(1 + v), where the variance of the
 -- residual r is 1 + v times that of the noise.
-local function by_held_out(found, f, ds)
+local function by_held_out(found, f, ds, rest)
   ds = target_form.apply(f.form, matching.known(matching.encoded(ds, f), f))
   local source, list = dataset.source_of_rows(ds), {}
   local r = dataset.read_targets(ds) - f:scores(source)
-  local share = core.posterior_variance(found.handle, source, f.stages, f.map, true)
+  local share = core.posterior_variance(found.handle, source, f.stages, f.map, rest)
     :map(function(v) return 1 / (1 + v) end)
   local w = ds.weights or core.ones(#ds, 1)
   for j = 1, r:cols() do
@@ -136,10 +136,10 @@ local function by_held_out(found, f, ds)
   return list
 end
 
---- posterior.noise(found, f, given): the variance of the noise of each target, on the scale on
---- which the model was learnt.
-function posterior.noise(found, f, given)
-  if dataset.is(given) then return by_held_out(found, f, given) end
+--- posterior.noise(found, f, given, rest): the variance of the noise of each target, on the scale
+--- on which the model was learnt. rest: held-out rows with what landmarks leave out of the kernel.
+function posterior.noise(found, f, given, rest)
+  if dataset.is(given) then return by_held_out(found, f, given, rest) end
   if type(given) ~= "number" then return noises[given](found, f) end
   local list = {}
   for j = 1, found.info.targets do
@@ -184,7 +184,8 @@ function posterior.deviations(p, X, given, title, scores)
     return core.posterior_variance(found.handle, source, f.stages, f.map, o.residual ~= false)
   end
   local v = o.progress and progress.watched(title, o.progress, compute) or compute()
-  local columns, noise = {}, posterior.noise(found, f, o.noise or "evidence")
+  local columns, noise = {}, posterior.noise(found, f, o.noise or "evidence",
+    o.residual ~= false)
   for j, s in ipairs(noise) do
     local scale = not scores and f.form and f.form.scale[j] or 1
     local more = o.std == "row" and 1 or 0
@@ -222,7 +223,7 @@ function posterior.draw(p, given)
   local title = "pipeline:draw"
   local o = options.check(title, given or {}, draw_rules, 0)
   local found = posterior.of(p, title)
-  local noise = posterior.noise(found, p.fitted, o.noise or "evidence")
+  local noise = posterior.noise(found, p.fitted, o.noise or "evidence", true)
   if not o.count then return drawn(p, found, o.seed, 0, noise) end
   local list = {}
   for i = 1, o.count do list[i] = drawn(p, found, o.seed, i - 1, noise) end
