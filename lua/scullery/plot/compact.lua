@@ -7,7 +7,7 @@ local paths = require "scullery.plot.paths"
 local compact = {}
 
 -- Attributes of nearly every group, written once around all groups, or nowhere: SVG's defaults.
-local COMMON = { { "fill", "none" }, { "color", "black" }, { "stroke", "currentColor" },
+local COMMON = { { "fill", "none" }, { "color", "black", true }, { "stroke", "currentColor", true },
   { "stroke-linecap", "butt", true }, { "stroke-linejoin", "miter", true } }
 
 local MOST_TRANSLUCENT = 40 -- marks of one element
@@ -35,6 +35,7 @@ local function shorten(text)
   text = text:gsub("(%-opacity) *= *'([%d.]+)'", function(name, value)
     return ("%s='%g'"):format(name, value)
   end)
+  text = text:gsub("dasharray='[^']*'", short_numbers)
   text = text:gsub('([%w-]+)="(%-?%d+%.%d+)"', function(name, value)
     return name ~= "version" and ('%s="%g"'):format(name, value) or nil -- XML has no version "1"
   end)
@@ -99,39 +100,32 @@ local MARK = "^<use xlink:href=\"#([^\"]+)\" transform='translate%(([%d.-]+),([%
 local CELL = "^<polygon fill='(#%x+)' points='([%d.]+),([%d.]+) ([%d.]+),([%d.]+) "
   .. "([%d.]+),([%d.]+) ([%d.]+),([%d.]+)'/>$"
 
--- gnuplot's filled symbols: a corner, and the way from it to the others; gpPt6 is a disc, gpPt4 a
--- square.
-local corners = { gpPt8 = { 0, -1.33, -1.33, 2, 2.66, 0 },
-  gpPt10 = { 0, 1.33, 1.33, -2, -2.66, 0 },
-  gpPt12 = { 0, -1.414, 1.414, 1.414, -1.414, 1.414, -1.414, -1.414 } }
+-- gnuplot's filled symbols: their corners; gpPt6 is a disc.
+local corners = { gpPt4 = { -1, -1, 1, -1, 1, 1, -1, 1 },
+  gpPt8 = { 0, -1.33, -1.33, 0.67, 1.33, 0.67 }, gpPt10 = { 0, 1.33, 1.33, -0.67, -1.33, -0.67 },
+  gpPt12 = { 0, -1.414, 1.414, 0, 0, 1.414, -1.414, 0 } }
 local EDGE = 0.205 -- width of the line around them, for their size
 
-local MANY = 100 -- marks of a picture, from which on their places are whole pixels
-
--- { key, open, part, close } for a mark; following marks with the same key join its element. at:
--- how a coordinate is written.
-local function mark(line, at)
+-- { key, open, part, close } for a mark; following marks with the same key join its element.
+local function mark(line)
   local id, x, y, size, colour, more = line:match(MARK)
   if not id then return nil end
   local key = id .. size .. colour .. more
   local symbol = id:match "_(%w+)$"
-  local way = corners[symbol]
-  local filled = ("<path fill='%s' stroke='%s'%s stroke-width='%.3g' d='"):format(colour, colour,
-    more, EDGE * size)
+  local points = corners[symbol]
   if symbol == "gpPt6" then
     return { key,
-      ("<path stroke='%s'%s stroke-width='%.4g' stroke-linecap='round' d='"):format(colour, more,
-        (2 + EDGE) * size), ("M%s,%sz"):format(at(x), at(y)), "'/>" }
-  elseif symbol == "gpPt4" then
-    local left, top = at(x - size), at(y - size)
-    local side = at(2 * size)
-    return { key, filled, ("M%s,%sH%sV%sH%sz"):format(left, top, at(left + side),
-      at(top + side), left), "'/>" }
-  elseif way then
-    local steps = {}
-    for i = 3, #way do steps[#steps + 1] = at(way[i] * size) end
-    return { key, filled, ("M%s,%sl%sz"):format(at(x + way[1] * size),
-      at(y + way[2] * size), table.concat(steps, " ")), "'/>" }
+      ("<path stroke='%s'%s stroke-width='%.2g' stroke-linecap='round' d='"):format(colour, more,
+        (2 + EDGE) * size), ("M%s,%sz"):format(whole(x), whole(y)), "'/>" }
+  elseif points then
+    local left, top, outer, path = math.tointeger(whole(x)), math.tointeger(whole(y)),
+      (1 + EDGE / 2) * size, {}
+    for i = 1, #points, 2 do
+      path[#path + 1] = ("%d,%d"):format(left + whole(points[i] * outer),
+        top + whole(points[i + 1] * outer))
+    end
+    return { key, ("<path fill='%s'%s d='"):format(colour, more),
+      "M" .. table.concat(path, " ") .. "z", "'/>" }
   end
   return { key, ("<g color='%s'%s transform='scale(%s)'>\n"):format(colour, more, size),
     ('<use xlink:href="#%s" x="%.5g" y="%.5g"/>\n'):format(id, x / size, y / size), "</g>" }
@@ -250,10 +244,8 @@ end
 -- through each other, so that translucent ones are divided among several elements.
 local function gather(text)
   local parts, last, count = {}, nil, 0
-  local _, marks = text:gsub("<use xlink", "")
-  local written = marks > MANY and whole or short
   for line in text:gsub("\n*$", "\n"):gmatch "([^\n]*)\n" do
-    local this = mark(line, written)
+    local this = mark(line)
     count = count + 1
     if this and count > MOST_TRANSLUCENT and this[1]:find("opacity", 1, true) then
       if last then parts[#parts + 1] = last[4] .. "\n" end
@@ -271,12 +263,14 @@ local function gather(text)
   return table.concat(parts)
 end
 
+local MANY = 25 -- texts
+
 -- Joins many texts of one character that follow each other, such as digits that mark the points of
 -- a scatter plot, into one text with a list of places.
 local function join_characters(text)
   local parts, xs, ys, characters, lines = {}, {}, {}, {}, {}
   local function close()
-    if #lines > MANY // 4 then
+    if #lines > MANY then
       lines = { ('<text x="%s" y="%s">%s</text>\n'):format(table.concat(xs, " "),
         table.concat(ys, " "), table.concat(characters)) }
     end
@@ -297,7 +291,7 @@ local function join_characters(text)
   return table.concat(parts)
 end
 
-local CRISP = " stroke='none' shape-rendering='crispEdges'"
+local CRISP = " shape-rendering='crispEdges'"
 
 -- Joins groups of cells that follow each other; that of one element becomes its attributes.
 local function join_groups(text)
@@ -327,8 +321,15 @@ local function join_groups(text)
   return table.concat(parts)
 end
 
---- compact.svg(text): a smaller SVG than gnuplot's; coordinates to a tenth of a pixel, those of
---- cells, and of more than a hundred marks, to whole pixels. Texts do not change.
+-- Areas and axes are in whole pixels, other lines in tenths.
+local function shorten_path(style, d)
+  local is_whole = style:find "fill='#" or style:find "stroke='#606060'"
+    or style:find "stroke='#dddddd'"
+  return ("<path %sd='%s'"):format(style, paths.relative(d, is_whole ~= nil))
+end
+
+--- compact.svg(text): a smaller SVG than gnuplot's; lines have coordinates to a tenth of a pixel,
+--- axes, areas and marks to whole pixels. Texts do not change.
 function compact.svg(text)
   local words = {} -- the texts, which must not change: \1i\1 stands for the i-th
   text = text:gsub(">([^<]*[^<%s][^<]*)<", function(shown)
@@ -337,8 +338,8 @@ function compact.svg(text)
   end)
   text = lift_texts(gather(gather_cells(share(shorten(text)))))
   text = flatten.svg(without_unused(without_empty(text)))
-  text = text:gsub(" text%-anchor=\"start\"", "") -- the default
-  text = text:gsub(" d='([^']*)'", function(d) return " d='" .. paths.relative(d) .. "'" end)
+  text = text:gsub(" text%-anchor=\"start\"", ""):gsub(" stroke=(['\"])none%1", "") -- the defaults
+  text = text:gsub("<path ([^<>]*)d='([^']*)'", shorten_path)
   text = join_groups(text:gsub("\n*$", "\n"))
   return join_characters((text:gsub("\1(%d+)\1", function(i) return words[tonumber(i)] end)))
 end

@@ -37,8 +37,8 @@ end
 local function with_width(lines, width)
   local depth = 0
   for i, line in ipairs(lines) do
-    if depth == 0 and line:find "^<%a" and not line:find "stroke%-width"
-      and not line:find "stroke=['\"]none" then
+    if depth == 0 and not line:find "stroke%-width"
+      and not line:find "stroke=['\"]none" and line:find "^<%a+ .*stroke=" then
       lines[i] = line:gsub("^<%a+", ('%%0 stroke-width="%s"'):format(width))
     end
     depth = depth + (line:find "^<g " and 1 or line == "</g>" and -1 or 0)
@@ -82,10 +82,8 @@ end
 local function write(lines, kind, style, contents)
   if kind < 3 then
     lines[#lines + 1] = ("<path %s d='%s'/>"):format(style, table.concat(contents, " "))
-  elseif #contents < 3 then
-    for _, one in ipairs(contents) do
-      lines[#lines + 1] = one:gsub(">", function() return " " .. style .. ">" end, 1)
-    end
+  elseif #contents < 2 then
+    lines[#lines + 1] = contents[1]:gsub(">", function() return " " .. style .. ">" end, 1)
   else
     lines[#lines + 1] = ("<g %s>"):format(style)
     table.move(contents, 1, #contents, #lines + 1, lines)

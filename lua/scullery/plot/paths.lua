@@ -52,6 +52,7 @@ end
 -- Appends a line to a point: as h or v if it is horizontal or vertical, unless an l can go on.
 local function line(parts, state, x, y)
   local dx, dy = x - state.x, y - state.y
+  if state.whole and dx == 0 and dy == 0 then return end
   if dy == 0 and state.letter ~= "l" then
     command(parts, state, "h")
     add(parts, dx)
@@ -67,7 +68,7 @@ end
 
 -- Appends one absolute command with its numbers as steps; returns false if the command is not
 -- known.
-local function take(parts, state, letter, numbers, text)
+local function take(parts, state, letter, numbers)
   if letter == "M" and #numbers >= 2 and #numbers % 2 == 0 then
     move(parts, state, numbers[1], numbers[2])
     for i = 3, #numbers, 2 do line(parts, state, numbers[i], numbers[i + 1]) end
@@ -78,29 +79,25 @@ local function take(parts, state, letter, numbers, text)
   elseif letter:lower() == "z" and #numbers == 0 and state.x then
     parts[#parts + 1] = "z"
     state.x, state.y, state.letter = state.first_x, state.first_y, nil
-  elseif letter == "l" and state.x then -- of a mark, which z closes
-    parts[#parts + 1] = "l" .. text
-    state.letter = "l"
   else
     return false
   end
   return true
 end
 
---- paths.relative(d): the attribute d of a path with relative coordinates; unchanged if that is not
---- shorter, or if it has commands other than M, H, V and z (or l before z) or more than one
---- decimal.
-function paths.relative(d)
-  local parts, state = { "" }, {}
+--- paths.relative(d, whole): the attribute d of a path with relative coordinates, in whole pixels
+--- if asked for; unchanged if that is not shorter, or if it has commands other than M, H, V and z
+--- or more than one decimal.
+function paths.relative(d, whole)
+  local parts, state = { "" }, { whole = whole }
   for letter, text in d:gmatch("(%a)([^%a]*)") do
     local numbers = {}
-    if state.marking and letter ~= "z" then return d end
-    state.marking = letter == "l"
-    for number in (letter == "l" and "" or text):gmatch("[^%s,]+") do
-      numbers[#numbers + 1] = tenths(number)
-      if not numbers[#numbers] then return d end
+    for number in text:gmatch("[^%s,]+") do
+      local count = tenths(number)
+      if not count then return d end
+      numbers[#numbers + 1] = whole and (count + 5) // 10 * 10 or count
     end
-    if not take(parts, state, letter, numbers, text) then return d end
+    if not take(parts, state, letter, numbers) then return d end
   end
   local short = table.concat(parts)
   return #short < #d and short or d

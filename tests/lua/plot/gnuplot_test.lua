@@ -140,12 +140,12 @@ function TestSvgIsCompact()
 <defs>
 <path id="a_gpPt1" d='M-1-1l2 2'/>
 </defs>
-<g fill="none" color="black" stroke="currentColor">
+<g fill="none">
 <path stroke-width="0.8" stroke='#0072b2' d='M1,2.1 3.5,4M5,6 7,8'/>
-<text stroke-width="0.8" x="1.3" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
-<path stroke='#010203' stroke-width='4.41' stroke-linecap='round' d='M10 20zm1 0z'/>
-<path fill='#010203' stroke='#010203' stroke-width='0.41' d='M8 18h4v4h-4z'/>
-<g stroke-width="0.8" color='#010203' transform='scale(2.00)'>
+<text x="1.3" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
+<path stroke='#010203' stroke-width='4.4' stroke-linecap='round' d='M10 20zm1 0z'/>
+<path fill='#010203' d='M8 18h4v4h-4z'/>
+<g color='#010203' transform='scale(2.00)'>
 <use xlink:href="#a_gpPt1" x="5" y="10.02"/>
 </g>
 <path fill='#090909' d='M1,2H3V4H1zM3,2H5V4H3z'/>
@@ -185,7 +185,7 @@ function TestAxesAreFewElements()
   lu.assertEquals(text:match "<path.*$", [[
 <path stroke-width="0.6" stroke='#dddddd' d='M9 1h-2m2 1h-2m2 1h-2'/>
 <path stroke-width="0.8" stroke='#606060' d='M9 1h-1m1 1h-1m1 1h-1'/>
-<g stroke="none" fill="#202020">
+<g fill="#202020">
 <text x="1" y="1">9</text>
 <text x="1" y="2">8</text>
 <text x="1" y="3">7</text>
