@@ -3,6 +3,7 @@
 
     python3 scripts/unicode_letters.py > core/text/letters_table.h
 """
+import textwrap
 import unicodedata
 
 TEMPLATE = """/* Made by scripts/unicode_letters.py from the Unicode character database %s. */
@@ -12,15 +13,16 @@ TEMPLATE = """/* Made by scripts/unicode_letters.py from the Unicode character d
 #include <stdint.h>
 
 // clang-format off
-/* The first and the last character of each range of letters, marks, numbers and connecting
- * punctuation (general categories L, M, N and Pc) above ASCII. */
-static const uint32_t word_ranges[][2] = {
+/* The ranges of letters, marks, numbers and connecting punctuation (general categories L, M, N and
+ * Pc) above ASCII, two numbers for each: from the last character before to the first, and from the
+ * first to the last. */
+static const int32_t word_ranges[] = {
 %s
 };
 
-/* Characters above ASCII with a lower case of one character: first, last, step, and what is added.
- */
-static const int32_t lower_runs[][4] = {
+/* Characters above ASCII with a lower case of one character, four numbers for each run: from the
+ * last character before to the first, from the first to the last, step, and what is added. */
+static const int32_t lower_runs[] = {
 %s
 };
 // clang-format on
@@ -64,10 +66,12 @@ def lower_runs():
     return [(first, last, max(step, 1), added) for first, last, step, added in runs]
 
 
-def lines(items, width):
-    return "\n".join("  " + " ".join(items[i:i + width]) for i in range(0, len(items), width))
+def lines(runs):
+    numbers, before = [], 0
+    for first, last, *more in runs:
+        numbers += [first - before, last - first, *more]
+        before = last
+    return textwrap.fill(", ".join(map(str, numbers)), 100).replace(", ", ",")
 
 
-print(TEMPLATE % (unicodedata.unidata_version,
-                  lines(["{0x%X, 0x%X}," % tuple(one) for one in word_ranges()], 4),
-                  lines(["{0x%X, 0x%X, %d, %d}," % one for one in lower_runs()], 3)))
+print(TEMPLATE % (unicodedata.unidata_version, lines(word_ranges()), lines(lower_runs())))

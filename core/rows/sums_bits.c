@@ -199,7 +199,7 @@ static scl_status bits_add(scl_summing *s, const scl_flow_block *block, scl_sums
                                 .y = block->y == NULL ? NULL : block->y + start * part->targets,
                                 .weights = block->weights == NULL ? NULL : block->weights + start};
     SCL_TRY(gather_rows(c, block, g, start, end, error));
-    SCL_TRY(scl_whole_sums_add_right(part->whole, &run, error));
+    SCL_TRY(scl_whole_sums_add(part->whole, &run, false, error));
   }
   return SCL_STATUS_OK;
 }

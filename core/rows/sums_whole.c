@@ -17,7 +17,7 @@ static scl_status whole_rows(scl_sums *sums, const scl_flow *flow, const scl_flo
       .y = block->y == NULL ? NULL : block->y + start * sums->targets,
       .weights = block->weights == NULL ? NULL : block->weights + start,
   };
-  return scl_whole_sums_add(sums->whole, &rows, error);
+  return scl_whole_sums_add(sums->whole, &rows, true, error);
 }
 
 static scl_status whole_open(scl_summing *s, scl_error *error) {

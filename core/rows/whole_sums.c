@@ -431,9 +431,9 @@ static bool all_one(const double *weights, size_t count) {
   return true;
 }
 
-/* Add rows by the way that their weights and type allow. */
-static scl_status add_rows(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
-                           scl_error *error) {
+/* By the way that their weights and type allow. */
+scl_status scl_whole_sums_add(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
+                              scl_error *error) {
   if (rows->rows == 0) return SCL_STATUS_OK;
   if (all_one(rows->weights, rows->rows)) return add_unweighted(sums, rows, moments, error);
   if (rows->bits == NULL) return add_weighted(sums, rows, moments, error);
@@ -443,15 +443,6 @@ static scl_status add_rows(scl_whole_sums *sums, const scl_whole_rows *rows, boo
   const scl_status status = add_bits(sums, rows, columns, error);
   scl_release(columns);
   return status;
-}
-
-scl_status scl_whole_sums_add(scl_whole_sums *sums, const scl_whole_rows *rows, scl_error *error) {
-  return add_rows(sums, rows, true, error);
-}
-
-scl_status scl_whole_sums_add_right(scl_whole_sums *sums, const scl_whole_rows *rows,
-                                    scl_error *error) {
-  return add_rows(sums, rows, false, error);
 }
 
 double scl_whole_sums_weight(const scl_whole_sums *sums) {
@@ -550,15 +541,6 @@ static scl_status fill_totals(const scl_whole_sums *sums, const whole *w,
   return SCL_STATUS_OK;
 }
 
-/* The groups that are summed; the caller releases the list. NULL: no memory. */
-static size_t *chosen_groups(const scl_whole_sums *sums, long without, size_t *count) {
-  size_t *chosen = scl_allocate_array(sums->groups + 1, sizeof *chosen);
-  *count = 0;
-  for (size_t g = 0; chosen != NULL && g < sums->groups; g++)
-    if ((long)g != without) chosen[(*count)++] = g;
-  return chosen;
-}
-
 /* *out = the matrix of the features base + unit v from the exact moments, centred if asked. With
  * `spend` and one group it is made in the memory of the moments. */
 static scl_status scale_moments(scl_whole_sums *sums, const whole *w, const scl_whole_features *f,
@@ -573,7 +555,9 @@ static scl_status scale_moments(scl_whole_sums *sums, const whole *w, const scl_
                                .base = f->base,
                                .sums = column,
                                .rests = column == NULL ? NULL : column + d};
-  size_t *chosen = chosen_groups(sums, without, &scaling.count);
+  size_t *chosen = scl_allocate_array(sums->groups + 1, sizeof *chosen);
+  for (size_t g = 0; chosen != NULL && g < sums->groups; g++)
+    if ((long)g != without) chosen[scaling.count++] = g;
   scaling.total = scl_exact_value_and_rest(w->own, 2 * c, &scaling.total_rest);
   scaling.chosen = chosen;
   scaling.centred = centre && scaling.total > 0;

@@ -56,7 +56,9 @@ typedef struct scl_whole_rows {
   size_t first, rows, group;
   const double *y, *weights;
 } scl_whole_rows;
-scl_status scl_whole_sums_add(scl_whole_sums *sums, const scl_whole_rows *rows, scl_error *error);
+/* To all sums, or to all but the moments. */
+scl_status scl_whole_sums_add(scl_whole_sums *sums, const scl_whole_rows *rows, bool moments,
+                              scl_error *error);
 /* Where exact sums over rows, times 2^exponent, are added (whole_adjoint.c): sum k x D: V'r; ones
  * k: 1'r, or NULL. *finite = false where a number of r is not finite: the sums are of no use. */
 typedef struct scl_whole_adjoint_sums {
@@ -68,9 +70,6 @@ typedef struct scl_whole_adjoint_sums {
 /* r: rows x k. The targets, weights and group of the rows are not read. */
 scl_status scl_whole_rows_adjoint(const scl_whole_rows *rows, const double *r,
                                   const scl_whole_adjoint_sums *to, scl_error *error);
-/* All but the moments. */
-scl_status scl_whole_sums_add_right(scl_whole_sums *sums, const scl_whole_rows *rows,
-                                    scl_error *error);
 /* Make moments of whole numbers multiples of 2^-shift, unless that or their own shift is 0. */
 scl_status scl_whole_sums_widen(scl_whole_sums *sums, unsigned shift, scl_error *error);
 /* into += from, or -= from, of the same sizes. */

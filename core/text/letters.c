@@ -18,16 +18,24 @@ static void set_letter(uint32_t code) { letters[code / 64] |= (uint64_t)1 << cod
 static void unpack(void) {
   for (uint32_t code = '0'; code <= 'z'; code++)
     if (code <= '9' || (code >= 'A' && code <= 'Z') || code == '_' || code >= 'a') set_letter(code);
-  for (size_t i = 0; i < sizeof word_ranges / sizeof *word_ranges; i++)
-    for (uint32_t code = word_ranges[i][0]; code <= word_ranges[i][1] && code < PLANES; code++)
-      set_letter(code);
+  int32_t last = 0;
+  for (size_t i = 0; i < sizeof word_ranges / sizeof *word_ranges; i += 2) {
+    const int32_t first = last + word_ranges[i];
+    last = first + word_ranges[i + 1];
+    for (int32_t code = first; code <= last && code < PLANES; code++)
+      set_letter((uint32_t)code);
+  }
   uint8_t pages = 1;
-  for (size_t i = 0; i < sizeof lower_runs / sizeof *lower_runs; i++)
-    for (int32_t code = lower_runs[i][0]; code <= lower_runs[i][1]; code += lower_runs[i][2]) {
+  last = 0;
+  for (size_t i = 0; i < sizeof lower_runs / sizeof *lower_runs; i += 4) {
+    const int32_t *run = &lower_runs[i], first = last + run[0];
+    last = first + run[1];
+    for (int32_t code = first; code <= last; code += run[2]) {
       uint8_t *page = &page_of[code / 256];
       if (*page == 0) *page = pages++;
-      added[*page][code % 256] = lower_runs[i][3];
+      added[*page][code % 256] = run[3];
     }
+  }
   for (int code = 'A'; code <= 'Z'; code++)
     added[page_of[0]][code] = 'a' - 'A';
 }

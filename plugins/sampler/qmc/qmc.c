@@ -123,10 +123,11 @@ static size_t lowest_bit(uint64_t number) {
 
 /* One coordinate of all points of the batch. The first point is the sum of the direction numbers of
  * its Gray code; each next point changes one digit of it. */
-static void sobol_column(const target *to, size_t column, const uint16_t *m, size_t digits) {
+static void sobol_column(const target *to, size_t column, unsigned polynomial, const uint16_t *m,
+                         size_t digits) {
   uint64_t v[SOBOL_BITS], bits[SOBOL_BITS + 1];
   const uint64_t first = to->out->first, gray = first ^ (first >> 1);
-  fill_directions(sobol_polynomials[column], m, digits, v);
+  fill_directions(polynomial, m, digits, v);
   column_bits(to, column, digits + 1, bits);
   if (to->self->scramble) scramble_directions(digits, bits + 1, v);
   uint64_t point = bits[0] >> (64 - SOBOL_BITS);
@@ -146,10 +147,12 @@ static void sobol(const target *to) {
   while (digits < SOBOL_BITS && end >> digits != 0)
     digits++;
   size_t place = 0;
+  unsigned polynomial = 1;
   for (size_t j = 0; j < to->out->dim; j++) {
     uint16_t m[SOBOL_MOST_DEGREE];
-    read_numbers(&place, qmc_degree_of(sobol_polynomials[j]), m);
-    sobol_column(to, j, m, digits);
+    if (j > 0) polynomial += 2 * (unsigned)(sobol_steps[j - 1] - '1');
+    read_numbers(&place, qmc_degree_of(polynomial), m);
+    sobol_column(to, j, polynomial, m, digits);
   }
 }
 

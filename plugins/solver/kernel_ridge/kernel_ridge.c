@@ -183,17 +183,6 @@ static scl_status find_ridge(linear_system *s, double *ridge, bool *found, scl_e
   return status;
 }
 
-/* Writes the result of float32, with a note where its factor is one of another matrix. */
-static void account_narrow(const linear_system *s, double residual, double ridge,
-                           scl_solution *out) {
-  kernel_ridge_account(s, residual, s->iterations, out);
-  if (ridge > 0)
-    (void)snprintf(out->note, sizeof out->note,
-                   "the kernel matrix is indefinite in float32: the preconditioner of its "
-                   "conjugate gradients has %.0e more on the diagonal",
-                   ridge);
-}
-
 /* Solves in float32; *served = whether the tolerance was reached. The first refinement is left out
  * only where the residual is a tenth of it already, the others where it is at most that. */
 static scl_status solve_narrow(linear_system *s, scl_solution *out, bool *served,
@@ -213,7 +202,13 @@ static scl_status solve_narrow(linear_system *s, scl_solution *out, bool *served
     if (status == SCL_STATUS_OK) status = kernel_ridge_residual(s, &residual, error);
   }
   *served = residual <= tolerance;
-  if (isfinite(residual)) account_narrow(s, residual, ridge, out);
+  if (!isfinite(residual)) return status;
+  kernel_ridge_account(s, residual, s->iterations, out);
+  if (ridge > 0)
+    (void)snprintf(out->note, sizeof out->note,
+                   "the kernel matrix is indefinite in float32: the preconditioner of its "
+                   "conjugate gradients has %.0e more on the diagonal",
+                   ridge);
   return status;
 }
 
@@ -289,14 +284,6 @@ static scl_status solve_jittered(linear_system *s, bool last, scl_solution *out,
   return status;
 }
 
-/* Writes the note for a residual that is due to rounding of the kernel values. */
-static void note_rounding(const linear_system *s, scl_solution *out) {
-  (void)snprintf(out->note, sizeof out->note,
-                 "the residual does not fall below the rounding of kernel values near %.1e: "
-                 "standardize the columns, or give a larger lambda",
-                 mean_of(s, s->diagonal));
-}
-
 /* Factors A, or A with the least jitter, in powers of ten, whose factor gives a solution. */
 static scl_status solve_wide(linear_system *s, scl_solution *out, scl_error *error) {
   const double diagonal = mean_of(s, s->diagonal) + mean_of(s, s->shift),
@@ -312,7 +299,11 @@ static scl_status solve_wide(linear_system *s, scl_solution *out, scl_error *err
       status = solve_refined(s, &residual, error);
       served = residual <= rounding;
       kernel_ridge_account(s, residual, 1, out);
-      if (served && residual > tolerance) note_rounding(s, out);
+      if (served && residual > tolerance)
+        (void)snprintf(out->note, sizeof out->note,
+                       "the residual does not fall below the rounding of kernel values near %.1e: "
+                       "standardize the columns, or give a larger lambda",
+                       mean_of(s, s->diagonal));
     }
     if (status != SCL_STATUS_OK || served) return status;
     s->jitter = 1e-12 * pow(10, tries) * unit;
@@ -581,21 +572,19 @@ const scl_plugin scullery_plugin = {
         "whose values are made again for each product where they do not fit the pipeline's\n"
         "allowance, so that memory grows with n: n rank numbers for the preconditioner, by\n"
         "randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023).\n"
-        "A step costs n^2 (d + 10) operations, and the fewer are taken the larger lambda\n"
-        "and rank are. The residual reported is that of the system itself. Otherwise, with\n"
-        "precision \"float32\" the Cholesky factor takes 2 n^2 bytes; conjugate gradients with "
-        "the\n"
-        "float64 matrix correct the solution, and the residual is that of float64. The matrix is\n"
-        "kept beside the factor where both (6 n^2 bytes) fit the pipeline's allowance, and made\n"
-        "again for each step where they do not. \"float64\" takes 4 n^2 bytes. \"auto\" is "
-        "float32\n"
-        "from 1024 rows on, with float64 for a lambda too small for it. The lambdas of a search\n"
-        "share the rows and the kept matrix. The model keeps all rows (arrays rows,\n"
-        "coefficients, intercept; columns far from 0 less the array pilot). Where A has no factor\n"
-        "in float64, one with the least jitter, from 1e-12 of the mean diagonal in powers of ten,\n"
-        "preconditions conjugate gradients on A. If these fail, the jitter stays: the status is\n"
-        "\"limit\", and the note says how much was added to the diagonal and how much\n"
-        "was asked for.",
+        "A step costs n^2 (d + 10) operations, and the fewer are taken the larger lambda and\n"
+        "rank are. The residual reported is that of the system itself. Otherwise, with\n"
+        "precision \"float32\" the Cholesky factor takes 2 n^2 bytes; conjugate gradients with\n"
+        "the float64 matrix correct the solution, and the residual is that of float64. The\n"
+        "matrix is kept beside the factor where both (6 n^2 bytes) fit the pipeline's\n"
+        "allowance, and made again for each step where they do not. \"float64\" takes 4 n^2\n"
+        "bytes. \"auto\" is float32 from 1024 rows on, with float64 for a lambda too small for\n"
+        "it. The lambdas of a search share the rows and the kept matrix. The model keeps all\n"
+        "rows (arrays rows, coefficients, intercept; columns far from 0 less the array pilot).\n"
+        "Where A has no factor in float64, one with the least jitter, from 1e-12 of the mean\n"
+        "diagonal in powers of ten, preconditions conjugate gradients on A. If these fail, the\n"
+        "jitter stays: the status is \"limit\", and the note says how much was added to the\n"
+        "diagonal and how much was asked for.",
     SCL_SOLVER(.solve = NULL),
     SCL_ABILITIES(SCL_OFFER(SCL_ABILITY_MODEL, scl_ability_model, .fit = kernel_ridge_fit,
                             .decide = kernel_ridge_decide, .save = kernel_ridge_save, .load = load,

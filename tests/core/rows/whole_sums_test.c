@@ -63,7 +63,7 @@ static scl_whole_sums *sum(const rows *r, const size_t *order, size_t first, siz
                                .rows = count,
                                .y = y,
                                .weights = kind == NONE ? NULL : w};
-  check(scl_whole_sums_add(sums, &some, &error) == SCL_STATUS_OK, error.message);
+  check(scl_whole_sums_add(sums, &some, true, &error) == SCL_STATUS_OK, error.message);
   return sums;
 }
 
@@ -217,7 +217,8 @@ static void test_copies(void) {
   const double heavy = 1e13;
   const scl_whole_rows some = {
       .type = SCL_WHOLE_INT16, .v = r.v, .stride = D, .rows = 1, .y = r.y, .weights = &heavy};
-  check(scl_whole_sums_add(a, &some, &error) == SCL_STATUS_NUMERIC, "a weight that is too large");
+  check(scl_whole_sums_add(a, &some, true, &error) == SCL_STATUS_NUMERIC,
+        "a weight that is too large");
   scl_whole_sums_destroy(a);
   scl_whole_sums_destroy(b);
 }
