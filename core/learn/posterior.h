@@ -24,6 +24,7 @@ typedef struct scl_posterior {
   double *evidence, *residual;
   double weight, total; /* n lambda, n */
   bool constant;
+  bool whitened; /* of a saved model: its features are whitened sections in float64, not its own */
   double jitter; /* added to the diagonal of what is factored, as a share of it */
 } scl_posterior;
 

@@ -94,12 +94,12 @@ static int map_new(lua_State *L) {
   return account(L);
 }
 
-/* core.map_whitened(map, whiten) -> the same kernel sections, whitened or not */
+/* core.map_whitened(map, whiten, exact) -> scl_map_create_whitened */
 static int map_whitened(lua_State *L) {
   const scl_map *map = check_map(L, 1);
-  const bool whiten = lua_toboolean(L, 2);
+  const bool whiten = lua_toboolean(L, 2), exact = lua_toboolean(L, 3);
   SCL_LUA_PUSH_HANDLE(L, scl_lua_new_map(L), scl_map,
-                      scl_map_create_whitened(map, whiten, &made, &error));
+                      scl_map_create_whitened(map, whiten, exact, &made, &error));
   return account(L);
 }
 
@@ -354,7 +354,7 @@ static int expectation(lua_State *L) {
   return 2;
 }
 
-SCL_LUA_CALLS(scl_lua_map_calls, {"map", map_new, 1}, {"map_whitened", map_whitened, 2},
+SCL_LUA_CALLS(scl_lua_map_calls, {"map", map_new, 1}, {"map_whitened", map_whitened, 3},
               {"map_staged", map_staged, 2}, {"map_union", map_union, 2},
               {"map_parts", map_parts, 1}, {"map_select", map_select, 2}, {"map_info", map_info, 1},
               {"quadrature_gap", quadrature_gap, 1}, {"space", sampler_space, 2},

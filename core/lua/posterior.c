@@ -3,13 +3,11 @@
 #include "learn/posterior.h"
 #include "algebra/symmetric.h"
 #include "learn/conformal.h"
-#include "lua/list.h"
 #include "lua/matrix.h"
 #include "lua/saved.h"
 #include "lua/training.h"
 #include "model/sure.h"
 
-#include <math.h>
 #include <string.h>
 
 static void release_posterior(void *posterior) { scl_posterior_destroy(posterior); }
@@ -22,7 +20,15 @@ static const scl_posterior *check_posterior(lua_State *L, int place) {
   return scl_lua_check_handle(L, place, SCL_LUA_POSTERIOR);
 }
 
-/* core.posterior(training, solver, lambda, by sums) -> posterior; the collector is told its bytes */
+/* The posterior on top is the result; the collector is told its bytes. */
+static int account(lua_State *L) {
+  const scl_posterior *p = check_posterior(L, -1);
+  scl_lua_account(L, (size_t)scl_symmetric_bytes((double)scl_symmetric_order(p->factor)) +
+                         p->rows * p->features * sizeof(double));
+  return 1;
+}
+
+/* core.posterior(training, solver, lambda, by sums) -> posterior */
 static int posterior_new(lua_State *L) {
   scl_lua_training *t = scl_lua_take_training(L, 1);
   const scl_instance *solver = scl_lua_check_instance(L, 2, SCL_KIND_SOLVER);
@@ -30,10 +36,7 @@ static int posterior_new(lua_State *L) {
   SCL_LUA_PUSH_HANDLE(
       L, new_posterior(L), scl_posterior,
       scl_posterior_create(t->engine, solver, lambda, lua_toboolean(L, 4), &made, &error));
-  const scl_posterior *p = check_posterior(L, -1);
-  scl_lua_account(L, (size_t)scl_symmetric_bytes((double)scl_symmetric_order(p->factor)) +
-                         p->rows * p->features * sizeof(double));
-  return 1;
+  return account(L);
 }
 
 /* 1 x count numbers as the field `key` of the table on top. */
@@ -44,13 +47,13 @@ static void push_numbers(lua_State *L, const char *key, const double *numbers, s
 }
 
 /* core.posterior_info(posterior) -> {features, targets, rows = of the dual form or 0, weight = n lambda, total = n, constant,
- * jitter, evidence = 1 x c, residual = 1 x c} */
+ * whitened, jitter, evidence = 1 x c, residual = 1 x c} */
 static int posterior_info(lua_State *L) {
   const scl_posterior *p = check_posterior(L, 1);
   lua_newtable(L);
   SCL_LUA_INTEGERS(L, {"features", p->features}, {"targets", p->targets}, {"rows", p->rows});
   SCL_LUA_NUMBERS(L, {"weight", p->weight}, {"total", p->total}, {"jitter", p->jitter});
-  scl_lua_set_boolean(L, "constant", p->constant);
+  SCL_LUA_BOOLEANS(L, {"constant", p->constant}, {"whitened", p->whitened});
   push_numbers(L, "evidence", p->evidence, p->targets);
   push_numbers(L, "residual", p->residual, p->targets);
   return 1;
@@ -61,8 +64,7 @@ static int posterior_parameters(lua_State *L) {
   const scl_posterior *p = check_posterior(L, 1);
   double count = 0;
   SCL_LUA_TRY(L, scl_posterior_parameters(p, &count, &error));
-  lua_pushnumber(L, count);
-  return 1;
+  return scl_lua_give_number(L, count);
 }
 
 /* core.posterior_variance(posterior, source, stages, map, rest) -> rows x 1: the variance of the
@@ -88,14 +90,16 @@ static int posterior_project(lua_State *L) {
   return 1;
 }
 
-/* core.posterior_draw(posterior, seed, draw) -> D x c changes of the weights and 1 x c of the
- * constant, of unit noise */
+/* core.posterior_draw(posterior, map, seed, draw) -> D x c changes of the weights and 1 x c of the
+ * constant, of unit noise; map: NULL or that of the posterior, whose whitening is undone */
 static int posterior_draw(lua_State *L) {
   const scl_posterior *p = check_posterior(L, 1);
-  const uint64_t seed = (uint64_t)luaL_checkinteger(L, 2), draw = (uint64_t)luaL_checkinteger(L, 3);
+  const scl_map *map = lua_isnil(L, 2) ? NULL : scl_lua_check_handle(L, 2, SCL_LUA_MAP);
+  const uint64_t seed = (uint64_t)luaL_checkinteger(L, 3), draw = (uint64_t)luaL_checkinteger(L, 4);
   scl_matrix *weights = scl_lua_make_matrix(L, p->features, p->targets, SCL_DTYPE_FLOAT64),
              *constants = scl_lua_make_matrix(L, 1, p->targets, SCL_DTYPE_FLOAT64);
   SCL_LUA_TRY(L, scl_posterior_draw(p, seed, draw, weights->data, constants->data, &error));
+  if (map != NULL) scl_map_unwhiten(map, weights->data, weights->cols);
   return 2;
 }
 
@@ -120,11 +124,7 @@ static int posterior_load(lua_State *L) {
                targets = scl_lua_check_size(L, 3, 1, INT32_MAX, "targets");
   SCL_LUA_PUSH_HANDLE(L, new_posterior(L), scl_posterior,
                       scl_saved_posterior(saved, features, targets, &made, &error));
-  size_t bytes;
-  scl_posterior *p = scl_lua_check_handle(L, -1, SCL_LUA_POSTERIOR);
-  (void)scl_symmetric_numbers(p->factor, &bytes);
-  scl_lua_account(L, bytes);
-  return 1;
+  return account(L);
 }
 
 /* core.conformal_bounds(centres, sizes, low rank, high rank) -> low, high, m x 1 each (learn/
@@ -149,6 +149,6 @@ SCL_LUA_CALLS(scl_lua_posterior_calls, {"posterior", posterior_new, 4},
               {"posterior_info", posterior_info, 1},
               {"posterior_parameters", posterior_parameters, 1},
               {"posterior_variance", posterior_variance, 5},
-              {"posterior_project", posterior_project, 5}, {"posterior_draw", posterior_draw, 3},
+              {"posterior_project", posterior_project, 5}, {"posterior_draw", posterior_draw, 4},
               {"posterior_save", posterior_save, 1}, {"saved_posterior", posterior_load, 3},
               {"conformal_bounds", conformal_bounds, 4});

@@ -5,6 +5,7 @@
  *   whitened   Phi(x) = L^-1 k(W, x)       ||f||^2 = ||a||^2         (penalty ||a||^2)
  *
  * with k(W, W) + jitter I = L L'. Both span the same functions with the same norm. */
+#include "algebra/dense.h"
 #include "algebra/pilot.h"
 #include "algebra/row_products.h"
 #include "base/loops.h"
@@ -99,10 +100,21 @@ static scl_status factor_gram(const scl_map *map, double jitter, double *to, siz
   return status;
 }
 
+/* Whether the pivots of a factor L are above what rounding makes of pivots that are 0. */
+static bool is_sound(const double *l, size_t n) {
+  double square = 0, least = INFINITY;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j <= i; j++)
+      square += l[i * n + j] * l[i * n + j];
+    least = fmin(least, l[i * n + i] * l[i * n + i]);
+  }
+  return least * (double)n > JITTERS[1] * square;
+}
+
 /* Landmarks that are equal or close make k(W, W) singular: add the least of JITTERS with which it
- * factors. SCL_STATUS_NUMERIC with pivot T is a value of k that is not finite, and no jitter
+ * factors; sound: and its pivots are more than rounding. SCL_STATUS_NUMERIC with pivot T is a value of k that is not finite, and no jitter
  * helps. The caller releases *out, also after a failure. */
-static scl_status create_factor(const scl_map *map, double **out, double *jitter,
+static scl_status create_factor(const scl_map *map, bool sound, double **out, double *jitter,
                                 scl_error *error) {
   const size_t bytes = map->count * map->count * sizeof(double);
   size_t pivot = 0;
@@ -111,6 +123,7 @@ static scl_status create_factor(const scl_map *map, double **out, double *jitter
   for (size_t i = 0; i < TRIES; i++) {
     const scl_status status = factor_gram(map, JITTERS[i], *out, &pivot, error);
     *jitter = JITTERS[i];
+    if (status == SCL_STATUS_OK && i == 0 && sound && !is_sound(*out, map->count)) continue;
     if (status != SCL_STATUS_NUMERIC || pivot == map->count) return status;
   }
   return scl_fail(error, SCL_STATUS_NUMERIC,
@@ -160,9 +173,9 @@ static scl_status section_make(scl_map *map, const scl_map_spec *spec,
   map->own.sections.takes_csr = are_sparse(map);
   const scl_const_parameters all = parameters_at(map, 0, map->count);
   SCL_TRY(scl_prepare(map->phi, NULL, &all, SCL_DTYPE_FLOAT64, &map->own.sections.prepared, error));
-  return spec->whiten
-             ? create_factor(map, &map->own.sections.whitening, &map->own.sections.jitter, error)
-             : SCL_STATUS_OK;
+  return spec->whiten ? create_factor(map, spec->exact, &map->own.sections.whitening,
+                                      &map->own.sections.jitter, error)
+                      : SCL_STATUS_OK;
 }
 
 /* ------------ applying */
@@ -387,7 +400,7 @@ static scl_status open_factor(const scl_map *map, const double **out, scl_error 
   scl_error why = {0};
   (void)pthread_mutex_lock(&factoring);
   if (own->factor == NULL) {
-    status = create_factor(map, &made, &jitter, &why);
+    status = create_factor(map, true, &made, &jitter, &why);
     if (status == SCL_STATUS_OK)
       own->factor = made;
     else
@@ -506,6 +519,11 @@ const scl_map_kind scl_map_kind_section = {.name = "section",
 bool scl_map_is_section(const scl_map *map) { return map->kind == &scl_map_kind_section; }
 bool scl_map_is_whitened(const scl_map *map) {
   return scl_map_is_section(map) && map->own.sections.whitening != NULL;
+}
+void scl_map_unwhiten(const scl_map *map, double *b, size_t c) {
+  if (scl_map_is_whitened(map))
+    scl_trsm(true, map->count, c, map->own.sections.whitening, (ptrdiff_t)map->count, b,
+             (ptrdiff_t)c);
 }
 double scl_map_jitter(const scl_map *map) {
   return scl_map_is_section(map) ? map->own.sections.jitter : 0;

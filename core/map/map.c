@@ -400,11 +400,17 @@ scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *er
   return create_with_own(map, spec, out, error);
 }
 
-scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **out,
+scl_status scl_map_create_whitened(const scl_map *map, bool whiten, bool exact, scl_map **out,
                                    scl_error *error) {
-  SCL_TRY(expect_drawn(map, error));
+  if (map == NULL || !scl_map_is_section(map))
+    return scl_fail(error, SCL_STATUS_BAD_DATA, "its features are not kernel sections");
   scl_map_spec spec = spec_of(map);
   spec.whiten = whiten;
+  spec.exact = exact;
+  if (exact) {
+    spec.dtype = SCL_DTYPE_FLOAT64;
+    spec.whole = SCL_WHOLE_NONE;
+  }
   return create_with_own(map, spec, out, error);
 }
 

@@ -37,7 +37,7 @@ typedef struct scl_map_spec {
    * fan_in. NULL: draw. */
   const scl_matrix *parameters;
   const scl_matrix *state; /* what the sampler learnt (scl_flow_learn_state), or NULL */
-  bool whiten;             /* kernel sections: show L^-1 k(W, x) */
+  bool whiten, exact; /* kernel sections: show L^-1 k(W, x); with no pivot of L that is rounding */
   /* Compose the parts and draw no parameters: for questions about the parts. Such a map cannot be
    * applied. */
   bool bare;
@@ -56,9 +56,11 @@ typedef struct scl_map scl_map;
 scl_status scl_map_create(const scl_map_spec *spec, scl_map **out, scl_error *error);
 /* The same parameters without K and scales: phi(w_t, x). */
 scl_status scl_map_create_plain(const scl_map *map, scl_map **out, scl_error *error);
-/* The same kernel sections, whitened or not. */
-scl_status scl_map_create_whitened(const scl_map *map, bool whiten, scl_map **out,
+/* The same kernel sections, whitened or not; exact: in float64 whatever type the map has.
+ * scl_map_unwhiten: weights b (D x c) of whitened sections become L'^-1 b, those of k(W, x). */
+scl_status scl_map_create_whitened(const scl_map *map, bool whiten, bool exact, scl_map **out,
                                    scl_error *error);
+void scl_map_unwhiten(const scl_map *map, double *b, size_t c);
 /* The same map with parameters keep[0 .. count-1] alone. */
 scl_status scl_map_select(const scl_map *map, const size_t *keep, size_t count, scl_map **out,
                           scl_error *error);

@@ -36,6 +36,7 @@ static scl_status fill_posterior(const scl_saved *saved, const cJSON *said, scl_
   SCL_TRY(read_part(saved, "residual", p->residual, p->targets, error));
   if (p->rows > 0) SCL_TRY(read_part(saved, "phi", p->phi, p->rows * p->features, error));
   SCL_TRY(scl_saved_flag(said, "constant", &p->constant, error));
+  SCL_TRY(scl_saved_flag(said, "whitened", &p->whitened, error));
   if (!scl_saved_number(saved, scl_saved_find(said, "weight"), &p->weight) ||
       !scl_saved_number(saved, scl_saved_find(said, "total"), &p->total) ||
       !scl_saved_number(saved, scl_saved_find(said, "jitter"), &p->jitter) ||
@@ -134,6 +135,8 @@ scl_status scl_saved_sure(const scl_saved *saved, const scl_restored *parts, scl
   const size_t dim = parts->dim, features = parts->weights.rows, targets = parts->targets;
   const cJSON *model, *fields, *said;
   SCL_TRY(scl_saved_posterior(saved, features, targets, &out->posterior, error));
+  if (out->posterior != NULL && out->posterior->whitened)
+    SCL_TRY(scl_map_create_whitened(parts->map, true, true, &out->whitened, error));
   SCL_TRY(scl_saved_table(saved->body, "model", &model, error));
   SCL_TRY(scl_saved_table(model, "fields", &fields, error));
   if (scl_saved_find(fields, "interval") == NULL) return SCL_STATUS_OK;
@@ -162,6 +165,7 @@ scl_status scl_saved_sure(const scl_saved *saved, const scl_restored *parts, scl
 
 void scl_sure_release(scl_sure *s) {
   scl_posterior_destroy(s->posterior);
+  scl_map_destroy(s->whitened);
   scl_matrix *const parts[] = {&s->scores,  &s->spread,    &s->groups,      &s->fold,
                                &s->weights, &s->constants, &s->projections, &s->row_weights};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -171,10 +175,18 @@ void scl_sure_release(scl_sure *s) {
 
 /* ------------ deviations */
 
+/* The walk for the posterior, whose features have no pilot. */
+static scl_flow posterior_flow(const scl_sure *s, const scl_fitted *f, scl_source *source) {
+  scl_fitted own = *f;
+  own.pilot = NULL;
+  if (s->whitened != NULL) own.map = s->whitened;
+  return scl_fitted_flow(&own, source);
+}
+
 /* out (n) = the variance of the function over that of the noise. */
 static scl_status variances(const scl_sure *s, const scl_fitted *f, scl_source *source,
                             double **out, scl_error *error) {
-  const scl_flow flow = scl_fitted_flow(f, source);
+  const scl_flow flow = posterior_flow(s, f, source);
   *out = scl_allocate_array(source->rows + 1, sizeof **out);
   if (*out == NULL) return scl_fail_memory(error, source->rows * sizeof **out, "deviations");
   return scl_posterior_variance(s->posterior, &flow, true, *out, error);
@@ -328,7 +340,7 @@ static scl_status prepare(const scl_sure *s, const scl_fitted *f, scl_source *so
   if (b->centres == NULL) return scl_fail_memory(error, 2 * s->rows * sizeof *b->centres, "bounds");
   b->sizes = b->centres + s->rows;
   if (s->method == SCL_JUDGES_LOO) {
-    const scl_flow flow = scl_fitted_flow(f, source);
+    const scl_flow flow = posterior_flow(s, f, source);
     SCL_TRY(scl_posterior_project(s->posterior, &flow, &b->projected, error));
   }
   if (s->spread.storage != NULL) {

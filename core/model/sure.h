@@ -18,6 +18,7 @@ typedef enum scl_judges {
 /* The owner of the struct owns its parts. Matrices without storage are absent. */
 typedef struct scl_sure {
   scl_posterior *posterior; /* NULL: none */
+  scl_map *whitened;        /* of its features, or NULL: the model's */
   scl_judges method;
   size_t rows;                   /* that judge */
   scl_matrix scores;             /* rows x c: their errors */

@@ -221,7 +221,7 @@ end
 function centres.loo(made, p, source, j)
   local f = p.fitted
   local found = posterior.of(p, "pipeline:interval")
-  local U = core.posterior_project(found.handle, source, f.stages, f.map)
+  local U = core.posterior_project(found.handle, source, f.stages, found.map)
   local said, r = f:scores(source):column(j), made.scores:column(j)
   return function(judges, first, last, at)
     local n = #judges

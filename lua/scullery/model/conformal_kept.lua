@@ -151,7 +151,7 @@ end
 --- the variance of the function over that of the noise: what scale = "std" divides errors by.
 function conformal_kept.spread(p, source, title)
   local f, found = p.fitted, posterior.of(p, title)
-  return core.posterior_variance(found.handle, source, f.stages, f.map, true):map(function(v)
+  return core.posterior_variance(found.handle, source, f.stages, found.map, true):map(function(v)
     return math.sqrt(1 + v)
   end)
 end
@@ -161,7 +161,7 @@ end
 local function spread_without(p, source, title, ds)
   local f, found = p.fitted, posterior.of(p, title)
   local function variance(rest)
-    return core.posterior_variance(found.handle, source, f.stages, f.map, rest)
+    return core.posterior_variance(found.handle, source, f.stages, found.map, rest)
   end
   local h, list = variance(false), {}
   local rest = variance(true) - h
@@ -272,8 +272,8 @@ end
 function kept.loo(p, f, ds, title)
   local found, w = posterior.of(p, title), ds.weights
   local source = dataset.source_of_rows(ds)
-  local U = core.posterior_project(found.handle, source, f.stages, f.map)
-  local V = core.posterior_project(found.handle, source, f.stages, f.map, true)
+  local U = core.posterior_project(found.handle, source, f.stages, found.map)
+  local V = core.posterior_project(found.handle, source, f.stages, found.map, true)
   if w then -- the dual form's training rows have the roots of their weights
     V = V:mul((found.info.rows > 0 and w:map(math.sqrt) or w) * core.ones(1, V:cols()))
   end

@@ -39,11 +39,11 @@ function posterior.check(f, title)
 end
 
 -- A training on the rows, or on the sums of the model.
-local function training_of(p, f, title)
+local function training_of(p, f, map, title)
   local kept = rawget(p, "sums_kept")
   if kept then
     local source = core.absent_rows(kept.rows, f.dim, f.targets)
-    return core.training(source, f.stages, f.map, { classes = f.classes and #f.classes or 0,
+    return core.training(source, f.stages, map, { classes = f.classes and #f.classes or 0,
       sums = require("scullery.model.sums").all_folds(kept) })
   end
   local ds = p.data
@@ -52,22 +52,34 @@ local function training_of(p, f, title)
       p:save(path, { std = true }), or fit it", 0)
   end
   ds = target_form.apply(f.form, matching.known(matching.encoded(ds, f), f))
-  return core.training(dataset.source_of_targets(ds), f.stages, f.map,
+  return core.training(dataset.source_of_targets(ds), f.stages, map,
     recipe.training_options(p, ds))
 end
 
---- posterior.of(p, title): { handle =, info = core.posterior_info } of the fitted pipeline p.
+-- The map of the posterior of rows: of kernel sections L^-1 k(W, x) in float64, L L' = k(W, W),
+-- where the penalty a'k(W, W)a is ||b||^2 and no system is singular; the model's own where k(W, W)
+-- is not positive definite.
+local function map_of(p, f)
+  local info = f.map and core.map_info(f.map)
+  if not info or not info.section or rawget(p, "sums_kept") then return f.map end
+  local fine, whitened = options.attempt(core.map_whitened, f.map, true, true)
+  return fine and whitened or f.map
+end
+
+--- posterior.of(p, title): { handle =, map = of its features, info = core.posterior_info } of the
+--- fitted pipeline p.
 function posterior.of(p, title)
   local f = p.fitted
   posterior.check(f, title)
   if not known[f] then
     local _ <close> = core.level "posterior"
-    local training <close> = training_of(p, f, title)
+    local map = map_of(p, f)
+    local training <close> = training_of(p, f, map, title)
     local settings = core.settings(component.instance(f.solver))
     local handle = core.posterior(training, f:solver_instance(),
       settings[component.role(f.solver, "regularisation")], rawget(p, "sums_kept") ~= nil)
     local info = core.posterior_info(handle)
-    known[f] = { handle = handle, info = info }
+    known[f] = { handle = handle, map = map, info = info }
     if info.jitter > 0 then
       warn(("%s: the system of the posterior is nearly singular, and %.0e of its diagonal was \z
         added: standard deviations may be too small%s"):format(title, info.jitter,
@@ -127,7 +139,7 @@ local function by_held_out(found, f, ds, rest)
   ds = target_form.apply(f.form, matching.known(matching.encoded(ds, f), f))
   local source, list = dataset.source_of_rows(ds), {}
   local r = dataset.read_targets(ds) - f:scores(source)
-  local share = core.posterior_variance(found.handle, source, f.stages, f.map, rest)
+  local share = core.posterior_variance(found.handle, source, f.stages, found.map, rest)
     :map(function(v) return 1 / (1 + v) end)
   local w = ds.weights or core.ones(#ds, 1)
   for j = 1, r:cols() do
@@ -181,7 +193,7 @@ function posterior.deviations(p, X, given, title, scores)
   -- The variance of the function over that of the noise, n x 1. Of landmark maps the features hold
   -- a part of the kernel: the rest is uncertain too, unless residual = false.
   local function compute()
-    return core.posterior_variance(found.handle, source, f.stages, f.map, o.residual ~= false)
+    return core.posterior_variance(found.handle, source, f.stages, found.map, o.residual ~= false)
   end
   local v = o.progress and progress.watched(title, o.progress, compute) or compute()
   local columns, noise = {}, posterior.noise(found, f, o.noise or "evidence",
@@ -200,18 +212,31 @@ local draw_rules = options.declare("pipeline:draw", {
   seed = { type = "integer", default = 0 }, count = { type = "integer", low = 1, high = 1000000 },
   noise = posterior.noise_rule })
 
+-- A copy of p, and the model that draws change: in float64, as weights of sections may be large and
+-- whole numbers are clipped far from the data.
+local function exact_model(p, found)
+  local f, origin = p.fitted:about_zero(), {}
+  local info = f.map and core.map_info(f.map)
+  if found.map == f.map or info.dtype == "float64" then return p:clone(), f end
+  for name, value in pairs(f.origin) do origin[name] = value end
+  origin.dtype = "float64"
+  return p:clone{ ["features.dtype"] = "float64" },
+    f:with{ map = core.map_whitened(f.map, info.whitened, true), origin = origin }
+end
+
 -- Draw number `index` as a pipeline.
 local function drawn(p, found, seed, index, noise)
-  local f = p.fitted
-  local weights, constants = core.posterior_draw(found.handle, seed, index)
+  local made, f = exact_model(p, found)
+  local plain = found.map ~= f.map and not core.map_info(f.map).whitened
+  local weights, constants = core.posterior_draw(found.handle, plain and found.map or nil, seed,
+    index)
   local columns, moved = {}, constants:copy()
   for j, s in ipairs(noise) do
     columns[j] = weights:column(j) * math.sqrt(s)
     moved:set(1, j, constants:get(1, j) * math.sqrt(s))
   end
-  local made, old = p:clone(), f:about_zero()
-  made.fitted = old:changed{ weights = old.weights + core.hcat(table.unpack(columns)),
-    intercept = old.intercept + moved }
+  made.fitted = f:changed{ weights = f.weights + core.hcat(table.unpack(columns)),
+    intercept = f.intercept + moved }
   made.fitted.report = { status = "drawn from the posterior", note = ("draw %d of seed %d"):format(
     index + 1, seed) }
   made.classes = p.classes
@@ -252,14 +277,16 @@ function posterior.encode(p, arrays)
   end
   local info = found.info
   return { rows = info.rows, weight = info.weight, total = info.total, constant = info.constant,
-    jitter = info.jitter }
+    jitter = info.jitter, whitened = found.map ~= p.fitted.map or nil }
 end
 
 --- posterior.decode(f, saved): gives the loaded model f its posterior. saved: the engine's file.
 function posterior.decode(f, saved)
   posterior.check(f, "its posterior")
   local handle = core.saved_posterior(saved, f.weights:rows(), f.targets)
-  known[f] = { handle = handle, info = core.posterior_info(handle) }
+  local info = core.posterior_info(handle)
+  known[f] = { handle = handle, info = info,
+    map = info.whitened and core.map_whitened(f.map, true, true) or f.map }
 end
 
 return posterior

@@ -43,8 +43,8 @@ local function evaluate(p, ds, at, sizes)
   local q = p:clone(changes):fit(ds)
   local f, source = q.fitted, dataset.source_of_rows(ds)
   local found, n, c = posterior.of(q, "pipeline:learn_scales"), #ds, f.targets
-  local U = core.posterior_project(found.handle, source, f.stages, f.map)
-  local V = core.posterior_project(found.handle, source, f.stages, f.map, true)
+  local U = core.posterior_project(found.handle, source, f.stages, found.map)
+  local V = core.posterior_project(found.handle, source, f.stages, found.map, true)
   local constant = found.info.constant and 1 / n or 0
   local R = U * V:t() * -1 - core.ones(n, n) * constant
   for i = 1, n do R:set(i, i, R:get(i, i) + 1) end

@@ -56,11 +56,17 @@ write_model("labels", sc.pipeline{ sc.solver.ridge() }:fit(sc.dataset{ X = sets.
   sets.X)
 
 -- with standard deviations and intervals: the bounds of the level 0.7 and deviations of a row
-for i, method in ipairs{ "loo", "folds", "split" } do
-  local name, X = "sure_" .. method, numbers.X:map(function(v) return v end)
+local sections = sc.features{ p = sc.sampler.landmarks{}, phi = sc.kernel.gaussian{ gamma = 0.1 },
+  T = 20, dtype = "float32" }
+for i, method in ipairs{ "loo", "folds", "split", "loo", "split" } do
+  local name = "sure_" .. (({ [4] = "far", [5] = "sections" })[i] or method)
+  local X = numbers.X + (i == 4 and 1e4 or 0)
   for row = 1, X:rows() do X:set(row, 2, row % 3) end
-  local p = sc.pipeline{ sc.minmax(), fourier, sc.solver.ridge{ lambda = 1e-2 },
-    target = i < 3 and "standardize" or nil }:fit(sc.dataset{ X = X, y = numbers.y,
+  local stages = { sc.minmax(), i == 5 and sections or fourier,
+    sc.solver.ridge{ lambda = 1e-2, penalty = i == 5 and "rkhs" or nil },
+    target = i < 3 and "standardize" or nil }
+  if i == 4 then stages = { stages[3] } end
+  local p = sc.pipeline(stages):fit(sc.dataset{ X = X, y = numbers.y,
       weights = i == 1 and X:column(1):map(math.abs) or nil },
     { interval = { method, by = i ~= 2 and 2 or nil, scale = i ~= 2 and "std" or nil } })
   p:save(("%s/%s.safetensors"):format(folder, name), { std = true })

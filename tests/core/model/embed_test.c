@@ -119,8 +119,9 @@ static void test_what_a_model_says(void) {
 
 /* Deviations and bounds are those of Lua, to rounding. */
 static void test_how_sure(void) {
-  static const char *const methods[] = {"sure_loo", "sure_folds", "sure_split"};
-  for (size_t m = 0; m < 3; m++) {
+  static const char *const methods[] = {"sure_loo", "sure_folds", "sure_split", "sure_far",
+                                        "sure_sections"};
+  for (size_t m = 0; m < 5; m++) {
     const table rows = read_table(methods[m], ".rows"), wanted = read_table(methods[m], ".sure");
     scl_predictor *p = load(methods[m]);
     double low[20], high[20], std[20], worst = 0;

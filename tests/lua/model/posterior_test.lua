@@ -151,22 +151,26 @@ end
 -- formula: that of sections at all rows; that of random features differs by O(T^-1/2), which falls
 -- as T grows.
 function TestTheGaussianProcess()
-  local count, gamma, noise = 25, 0.5, 0.05
+  local count, gamma, noise = 25, 0.5, 0.05 -- below also a gamma whose k(W, W) is nearly singular
   local A, b = X:slice(1, count):copy(), y:slice(1, count):copy()
   local function k(u, i, v, j)
     local square = 0
     for c = 1, 2 do square = square + (u:get(i, c) - v:get(j, c)) ^ 2 end
     return math.exp(-gamma * square)
   end
-  local L = {}
-  for i = 1, count do
-    L[i] = {}
-    for j = 1, i do
-      local sum = k(A, i, A, j) + (i == j and noise or 0)
-      for c = 1, j - 1 do sum = sum - L[i][c] * L[j][c] end
-      L[i][j] = i == j and math.sqrt(sum) or sum / L[j][j]
+  local function factor()
+    local L = {}
+    for i = 1, count do
+      L[i] = {}
+      for j = 1, i do
+        local sum = k(A, i, A, j) + (i == j and noise or 0)
+        for c = 1, j - 1 do sum = sum - L[i][c] * L[j][c] end
+        L[i][j] = i == j and math.sqrt(sum) or sum / L[j][j]
+      end
     end
+    return L
   end
+  local L = factor()
   local function exact(i)
     local v, square = {}, 0
     for r = 1, count do
@@ -190,23 +194,39 @@ function TestTheGaussianProcess()
   end
   lu.assertTrue(worst[20000] < 0.05, worst[20000])
   lu.assertTrue(worst[20000] < worst[300] / 3, worst[300])
-  for _, case in ipairs{ { "l2", "float64", 1e-8 }, { "rkhs", "float64", 1e-6 },
-    { "l2", "float32", 1e-4 } } do
-    local p = sc.pipeline{ sc.features{ p = sc.sampler.landmarks{}, T = count, dtype = case[2],
+  local path = os.tmpname()
+  for case = 1, 12 do
+    gamma = case % 2 == 0 and 0.5 or 0.005
+    L = factor()
+    local penalty = case % 4 < 2 and "l2" or "rkhs"
+    local dtype = ({ "float64", "float32", "int16" })[case % 3 + 1]
+    local p = sc.pipeline{ sc.features{ p = sc.sampler.landmarks{}, T = count, dtype = dtype,
       phi = sc.kernel.gaussian{ gamma = gamma } },
-      sc.solver.ridge{ lambda = noise / count, penalty = case[1], intercept = false } }:fit(A, b)
+      sc.solver.ridge{ lambda = noise / count, penalty = penalty, intercept = false } }:fit(A, b)
     local _, std = p:predict(at, { std = true, noise = "prior" })
     for i = 1, at:rows() do
-      lu.assertAlmostEquals(std:get(i, 1) / exact(i), 1, case[3], table.concat(case, " "))
+      lu.assertAlmostEquals(std:get(i, 1) / exact(i), 1, gamma == 0.5 and 1e-8 or 1e-5,
+        table.concat({ gamma, penalty, dtype }, " "))
     end
+    local draws, some = 200, {}
+    for i, one in ipairs(p:draw{ count = draws, noise = "prior" }) do
+      some[i] = one:predict(at):get(1, 1)
+    end
+    _, std = p:predict(at, { std = true, noise = "prior", residual = false })
+    local share = sc.matrix(some):std() / std:get(1, 1)
+    lu.assertTrue(math.abs(share ^ 2 - 1) < 4 * math.sqrt(2 / draws), dtype)
+    local one = p:draw{ seed = case }
+    one:save(path)
+    lu.assertTrue(sc.load(path):predict(at) == one:predict(at))
   end
+  os.remove(path)
 end
 
 function TestANearlySingularSystemIsTold()
   local close_rows = sc.rand{ 40, 1, seed = 5 }
   local p = sc.pipeline{ sc.features{ p = sc.sampler.landmarks{}, phi = sc.kernel.gaussian{
     gamma = 0.5 }, T = 40 }, sc.solver.ridge{ lambda = 1e-6, penalty = "rkhs" } }
-    :fit(close_rows, close_rows)
+    :fit(sc.dataset{ X = close_rows, y = close_rows }, { sums = true })
   local said = support.stderr_of(function()
     for _ = 1, 2 do p:predict(close_rows, { std = true }) end
   end)
