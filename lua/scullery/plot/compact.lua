@@ -89,8 +89,8 @@ local function lift_texts(text)
   return (text:gsub("<g transform=\"([^\"]*)\"([^>]*)>\n<text>([^<]*)</text>\n</g>",
     function(place, attributes, words)
       local x, y = place:match "^translate%((%-?[%d.]+),(%-?[%d.]+)%)$"
-      local at = x and ('x="%s" y="%s"'):format(short(x), short(y))
-        or ('transform="%s"'):format(place)
+      local at = x and ('x="%s" y="%s"'):format(whole(x), whole(y))
+        or ('transform="%s"'):format(place:gsub("%d+%.%d+", whole))
       return ("<text %s%s>%s</text>"):format(at, attributes, words)
     end))
 end
@@ -329,7 +329,7 @@ local function shorten_path(style, d)
 end
 
 --- compact.svg(text): a smaller SVG than gnuplot's; lines have coordinates to a tenth of a pixel,
---- axes, areas and marks to whole pixels. Texts do not change.
+--- everything else has whole pixels. Texts do not change.
 function compact.svg(text)
   local words = {} -- the texts, which must not change: \1i\1 stands for the i-th
   text = text:gsub(">([^<]*[^<%s][^<]*)<", function(shown)

@@ -142,7 +142,7 @@ function TestSvgIsCompact()
 </defs>
 <g fill="none">
 <path stroke-width="0.8" stroke='#0072b2' d='M1,2.1 3.5,4M5,6 7,8'/>
-<text x="1.3" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
+<text x="1" y="2" fill="black">a  rgb(1,2,3) d='1.06'</text>
 <path stroke='#010203' stroke-width='4.4' stroke-linecap='round' d='M10 20zm1 0z'/>
 <path fill='#010203' d='M8 18h4v4h-4z'/>
 <g color='#010203' transform='scale(2.00)'>
