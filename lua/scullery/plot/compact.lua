@@ -102,7 +102,8 @@ local CELL = "^<polygon fill='(#%x+)' points='([%d.]+),([%d.]+) ([%d.]+),([%d.]+
 
 -- gnuplot's filled symbols: their corners; gpPt6 is a disc.
 local corners = { gpPt4 = { -1, -1, 1, -1, 1, 1, -1, 1 },
-  gpPt8 = { 0, -1.33, -1.33, 0.67, 1.33, 0.67 }, gpPt10 = { 0, 1.33, 1.33, -0.67, -1.33, -0.67 },
+  gpPt8 = { -1.33, 0.67, 1.33, 0.67, 0, -1.33 },
+  gpPt10 = { -1.33, -0.67, 1.33, -0.67, 0, 1.33 },
   gpPt12 = { 0, -1.414, 1.414, 0, 0, 1.414, -1.414, 0 } }
 local EDGE = 0.205 -- width of the line around them, for their size
 
