@@ -96,6 +96,7 @@ local function files_of(o)
   local words = { kind = o.kind, about = abouts[o.kind], version = core.version:match "^%d+%.%d+" }
   for word, value in pairs(language) do words[word] = value end
   words.use = read("use_" .. o.kind .. ".lua")
+  words.start = read("start_of_tests.lua"):match "^%-%- (.-)\n$"
   words.placed = (placed[o.kind] or placed.component):gsub("@kind@", o.kind)
   local function made(name)
     return (read(name):gsub("@(%l+)@", words):gsub("my_plugin", o.name))
