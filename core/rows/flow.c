@@ -157,6 +157,11 @@ double scl_flow_bytes(const scl_flow *flow, bool features) {
          csr;
 }
 
+/* A buffer for the dense features of a block. NULL: not enough memory. */
+static void *dense_room(const walk *w) {
+  return scl_allocate_array(w->rows * scl_flow_features(w->flow) + 1, feature_size(w->flow));
+}
+
 /* Allocate the buffers of a walk. After a failure nothing is left allocated. */
 static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_error *error) {
   const size_t size = scl_dtype_size(flow->dtype), width = scl_flow_features(flow);
@@ -173,7 +178,7 @@ static scl_status open_walk(walk *w, const scl_flow *flow, bool features, scl_er
   w->x = scl_allocate_array(w->x_rows * w->cols + 1, size);
   w->entries = features ? scl_flow_entries(flow) : 0;
   const bool dense = features && flow->map != NULL && w->entries == 0 && !flow->bits;
-  w->phi = dense ? scl_allocate_array(w->rows * width + 1, feature_size(flow)) : NULL;
+  w->phi = dense ? dense_room(w) : NULL;
   w->columns =
       w->entries > 0 ? scl_allocate_array(w->rows * w->entries + 1, sizeof *w->columns) : NULL;
   w->raw_y = scl_allocate_array(w->rows * w->targets + 1, sizeof *w->y);
@@ -339,6 +344,16 @@ static scl_status make_features(walk *w, scl_error *error) {
 
 scl_status scl_flow_make_features(const scl_flow_block *block, scl_error *error) {
   return make_features(block->pass, error);
+}
+
+void *scl_flow_take_features(const scl_flow_block *block) {
+  walk *w = block->pass;
+  const void *given = block->whole != NULL ? block->whole : block->phi;
+  if (w == NULL || w->phi == NULL || given != w->phi || block->count < w->rows / 4 * 3) return NULL;
+  void *taken = w->phi, *next = dense_room(w);
+  if (next == NULL) return NULL;
+  w->phi = next;
+  return taken;
 }
 
 /* Make the features of the block, unless they are not wanted or left to the visitor, and visit

@@ -122,6 +122,10 @@ scl_status scl_flow_walk(const scl_flow *flow, bool features, scl_flow_visit vis
                          scl_error *error);
 /* Compute the features of a block of a flow with `late`, during its visit. */
 scl_status scl_flow_make_features(const scl_flow_block *block, scl_error *error);
+/* Give the buffer of a block's dense features of a map (phi or whole) to its visitor, who releases
+ * it; the walk goes on with another one. NULL: nothing changes, as memory is short, the features are
+ * in another form, or the block would leave more than a quarter of the buffer empty. */
+void *scl_flow_take_features(const scl_flow_block *block);
 
 /* Rows start .. start+count-1 of a block of sparse rows or one-hot features with the zeros filled in,
  * or of bits or whole numbers as features: out is count x D in the flow's dtype. */

@@ -103,8 +103,8 @@ static void *copied(const void *from, size_t rows, size_t row, ptrdiff_t stride)
   return c.to;
 }
 
-/* Copy phi, columns, whole numbers or bits of a block, or share its sparse rows, and point b->block
- * to them. False: not enough memory. */
+/* Take or copy phi, columns, whole numbers or bits of a block, or share its sparse rows, and point
+ * b->block to them. False: not enough memory. */
 static bool copy_features(const scl_keep *keep, const scl_flow_block *from, kept_block *b) {
   const size_t size = keep->size;
   const bool sparse = from->entries > 0;
@@ -124,8 +124,10 @@ static bool copy_features(const scl_keep *keep, const scl_flow_block *from, kept
     return true;
   }
   const void *dense = from->whole != NULL ? from->whole : from->phi;
-  b->features = copied(sparse ? (const void *)from->columns : dense, from->count, row,
-                       sparse ? (ptrdiff_t)row : from->phi_stride * (ptrdiff_t)size);
+  if (keep->flow.map != NULL && !sparse) b->features = scl_flow_take_features(from);
+  if (b->features == NULL)
+    b->features = copied(sparse ? (const void *)from->columns : dense, from->count, row,
+                         sparse ? (ptrdiff_t)row : from->phi_stride * (ptrdiff_t)size);
   b->block.phi = sparse || from->whole != NULL ? NULL : b->features;
   b->block.whole = from->whole != NULL ? b->features : NULL;
   b->block.phi_stride = (ptrdiff_t)keep->features;
