@@ -196,10 +196,16 @@ static void add_f32(size_t count, const float *x, double *sum) {
     sum[i] += (double)x[i];
 }
 
-/* The conversion of float64 to int64 without an instruction for it, so that it is vectorised. A
- * number x is split, x = 2^26 a + b with a whole and |b| <= 2^25. Adding 1.5 2^52 to a number below
- * 2^51 rounds it, and leaves it in the low bits of the sum. Larger numbers, infinities and NaN
- * change the upper bits, so that |a| appears to be 2^51 or more. */
+/* A number rounded to a whole number, halves to even; anything where |x| >= 2^62 or x is NaN. Without
+ * an instruction that converts 64 bits, x is split so that the loop is vectorised, x = 2^26 a + b
+ * with a whole and |b| <= 2^25: adding 1.5 2^52 to a number below 2^51 rounds it, and leaves it in
+ * the low bits of the sum. */
+#if defined(__AVX512DQ__)
+static inline int64_t round_number(double x) {
+  const double whole = __builtin_rint(fabs(x) < 0x1p62 ? x : 0); /* as lrint, no vectors */
+  return (int64_t)whole;
+}
+#else
 static inline int64_t round_part(double x, double *whole) {
   const double magic = 0x1.8p52, sum = x + magic;
   int64_t bits, zero;
@@ -209,30 +215,40 @@ static inline int64_t round_part(double x, double *whole) {
   return (int64_t)((uint64_t)bits - (uint64_t)zero);
 }
 
-/* As the loops whole_f64 and whole_f32, of one number; *size takes |a|. */
-static inline int64_t round_number(double x, uint64_t *size) {
+static inline int64_t round_number(double x) {
   double whole, rest;
   const int64_t high = round_part(x * 0x1p-26, &whole);
   const int64_t low = round_part(x - whole * 0x1p26, &rest);
-  *size = (uint64_t)(high ^ -(int64_t)(high < 0));
   return (int64_t)(((uint64_t)high << 26) + (uint64_t)low);
 }
+#endif
 
-/* From the largest |a|: |x| <= 2^26 |a| + 2^25. */
+/* |x| as bits, which have the order of the numbers; infinity and NaN are the largest. */
+static inline int64_t size_of(double x) {
+  const double size = fabs(x);
+  int64_t bits;
+  memcpy(&bits, &size, sizeof bits);
+  return bits;
+}
+
+/* From the largest size_of: no |out[i]| is larger. */
 static uint64_t bound_of(int64_t largest) {
-  return largest >= ((int64_t)1 << 35) - 1 ? UINT64_MAX : ((uint64_t)largest + 2) << 26;
+  double size;
+  memcpy(&size, &largest, sizeof size);
+  return size < 0x1p61 ? (uint64_t)size + 1 : UINT64_MAX;
 }
 
 /* whole_SUFFIX: out[i] = x[i] row factor[i] rounded to a whole number. Returns a bound on their
- * sizes, UINT64_MAX if one may be too large. */
+ * sizes, UINT64_MAX if one is too large. */
 #define WHOLE(suffix, type) \
   static uint64_t whole_##suffix(size_t count, const type *x, double row, const double *factor, \
                                  int64_t *out) { \
     int64_t largest = 0; \
     for (size_t i = 0; i < count; i++) { \
-      uint64_t size; \
-      out[i] = round_number((double)x[i] * row * factor[i], &size); \
-      largest = (int64_t)size > largest ? (int64_t)size : largest; \
+      const double number = (double)x[i] * row * factor[i]; \
+      const int64_t size = size_of(number); \
+      out[i] = round_number(number); \
+      largest = size > largest ? size : largest; \
     } \
     return bound_of(largest); \
   }
