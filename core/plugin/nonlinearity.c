@@ -178,17 +178,33 @@ scl_status scl_nonlinearity_apply(const scl_instance *phi, const scl_const_block
  * The loops are called only with v > 0. For an entry without spread they get v = 1, and the
  * result is then replaced by phi(m), the value for v = 0. */
 
+/* spread_TYPE: spread = v, which are at `stride` (0: all are one), or 1 where v is not above 0; whether
+ * one is not. */
+#define SPREAD(type) \
+  static bool spread_##type(size_t count, const type *v, ptrdiff_t stride, type *spread) { \
+    int still = 0; \
+    if (stride == 0) { \
+      still = !(*v > 0); \
+      for (size_t j = 0; j < count; j++) \
+        spread[j] = still ? 1 : *v; \
+      return still; \
+    } \
+    for (size_t j = 0; j < count; j++) { \
+      const type one = v[(ptrdiff_t)j * stride]; \
+      still |= !(one > 0); \
+      spread[j] = one > 0 ? one : 1; \
+    } \
+    return still; \
+  }
+SPREAD(double)
+SPREAD(float)
+
 /* out = S(m, v) for at most CHUNK numbers; v at `stride`. */
 static void smooth_chunk(const scl_instance *phi, const scl_ability_smoothing *ability,
                          size_t count, const double *m, const double *v, ptrdiff_t stride,
                          double *out) {
   double spread[CHUNK], point[CHUNK];
-  bool still = false;
-  for (size_t j = 0; j < count; j++) {
-    const double one = v[(ptrdiff_t)j * stride];
-    still |= !(one > 0);
-    spread[j] = one > 0 ? one : 1;
-  }
+  const bool still = spread_double(count, v, stride, spread);
   if (still) table_of(phi)->loop(phi->self, count, m, point);
   ability->loop(phi->self, count, m, spread, out);
   for (size_t j = 0; still && j < count; j++)
@@ -201,12 +217,7 @@ static void smooth_chunk_float32(const scl_instance *phi, const scl_ability_smoo
                                  float *out) {
   float spread[CHUNK], point[CHUNK];
   double wide[CHUNK], wide_spread[CHUNK];
-  bool still = false;
-  for (size_t j = 0; j < count; j++) {
-    const float one = v[(ptrdiff_t)j * stride];
-    still |= !(one > 0);
-    spread[j] = one > 0 ? one : 1;
-  }
+  const bool still = spread_float(count, v, stride, spread);
   if (still) loop_float32(phi, count, m, point);
   if (ability->loop_float32 != NULL) {
     ability->loop_float32(phi->self, count, m, spread, out);
