@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "data/files/file.h"
 #include "data/files/input.h"
+#include "data/json.h"
 #include "data/number.h"
 #include "data/packed.h"
 #include "plugin/reader.h"
@@ -108,15 +109,15 @@ static scl_status refuse_cell(const pass *p, size_t j, const char *what, scl_err
                   p->source->column[j].name, what);
 }
 
-/* The text of row i's cell; a zero byte would end it for the readers of text. */
+/* The text of row i's cell. */
 static scl_status add_cell_text(pass *p, size_t j, const scl_column_cells *cells, size_t i,
                                 scl_error *error) {
   const size_t place = cells->codes == NULL ? i : cells->codes[i];
   if (cells->texts == NULL || (cells->codes != NULL && place >= cells->n_texts))
     return refuse_cell(p, j, "the reader gives no text", error);
   const scl_cell_text text = cells->texts[place];
-  if (text.length > 0 && memchr(text.bytes, 0, text.length) != NULL)
-    return refuse_cell(p, j, "a text with a zero byte: leave the column out", error);
+  if (text.length > 0 && !scl_json_is_text(text.bytes, text.length))
+    return refuse_cell(p, j, "no UTF-8 text without zero bytes: leave the column out", error);
   return add_text(p, text.bytes, text.length, error);
 }
 
@@ -324,7 +325,11 @@ static scl_status choose(scl_cell_file *file, const scl_reader_schema *schema,
       if (file->chosen[i] == file->chosen[j])
         return scl_fail(error, SCL_STATUS_BAD_OPTION, "the column '%s' is asked for twice",
                         columns[j]);
-    file->column[j] = schema->column[file->chosen[j]];
+    const scl_reader_column column = schema->column[file->chosen[j]];
+    if (!scl_json_is_text(column.name, strlen(column.name)))
+      return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: the name of column %zu is not UTF-8",
+                      file->path, file->chosen[j] + 1);
+    file->column[j] = column;
     file->column[j].name = scl_copy_text(file->column[j].name);
     if (file->column[j].name == NULL) return scl_fail_memory(error, 1, "a name");
   }

@@ -15,7 +15,7 @@ static const scl_option options[] = {
     SCL_ROW(sum, weights, SCL_FORM_NUMBER | SCL_FORM_LIST, NULL, NULL,
             "a factor for each term, 0 or more (default 1 each)", SCL_NOT_NEGATIVE)};
 
-/* out = a_0 K_0 for the first term, then out += a_k K_k. One number is the weight of every term. */
+/* out = a_0 K_0 for the first term, then out += a_k K_k. */
 static void sum_add(const void *self, size_t k, size_t count, const double *values, double *out) {
   const scl_value *weights = ((const sum *)self)->weights;
   const double factor = weights->form == 0               ? 1
@@ -25,7 +25,7 @@ static void sum_add(const void *self, size_t k, size_t count, const double *valu
     out[j] = factor * values[j] + (k == 0 ? 0 : out[j]);
 }
 
-/* Checks that there is one weight, or one for each term. */
+/* Checks that there is one weight for each term. */
 static scl_status sum_create(void *instance, scl_error *error) {
   sum *self = instance;
   const size_t terms = self->folded.given->length;

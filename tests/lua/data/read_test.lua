@@ -133,6 +133,7 @@ function TestRefused()
   refuses("gives no rows", { query = "vacuum into '/tmp/scullery_other'" })
   refuses("row 1 has a text with a zero byte in column 'b'",
     { query = "select a, cast(x'610062' as text) as b from t" })
+  refuses("row 1, column 2 (b): no UTF-8", { query = "select a, cast(x'e9' as text) as b from t" })
   refuses("syntax error", { query = "select from where" })
   refuses("not authorized to use function: load_extension",
     { query = "select load_extension('x'), 1" })
