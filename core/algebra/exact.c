@@ -261,7 +261,8 @@ static scl_status add_number(scl_exact *e, size_t i, double value, int exponent,
   return SCL_STATUS_OK;
 }
 
-/* The bits of 1.5 * 2^52 + x, of which those of 1.5 * 2^52 are subtracted: rint(x), for |x| < 2^51. */
+/* The bits of 1.5 * 2^52 + x, of which those of 1.5 * 2^52 are subtracted: rint(x), for |x| <
+ * 2^51. */
 static inline int64_t whole_of(double magic_and_x) {
   static const double magic = 0x1.8p52;
   int64_t bits, zero;
@@ -400,7 +401,8 @@ static bool all_zero(const int64_t *t, size_t count) {
 }
 
 /* t: places x RUN digits. out[i] = the sum of t[p][i] 2^(26 (first + p)), rounded, for i < count;
- * false: there are too many digits. Of four places two and two are exact in float64, so that one addition rounds. */
+ * false: there are too many digits. Of four places two and two are exact in float64, so that one
+ * addition rounds. */
 static bool round_run(int64_t (*t)[RUN], int places, int first, size_t count, double *out) {
   enum { SAFE = 30 }; /* places within which nothing is subnormal or infinite */
   const double unit = ldexp(1, DIGIT);

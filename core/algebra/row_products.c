@@ -56,8 +56,8 @@ void scl_row_product(scl_dtype dtype, size_t m, size_t first, size_t n, size_t k
 /* ------------ B packed piece by piece */
 
 /* pack_SUFFIX: to (terms x width) = alpha times the transpose of `cols` rows of b, or `cols`
- * columns of b; zeros as far as they are read. Four rows are transposed together: neighbours are stored at
- * once. */
+ * columns of b; zeros as far as they are read. Four rows are transposed together: neighbours are
+ * stored at once. */
 #define PACK(suffix, type) \
   static void transpose_##suffix(size_t terms, size_t cols, type alpha, const type *b, \
                                  ptrdiff_t ldb, size_t width, type *to) { \

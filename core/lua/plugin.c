@@ -99,11 +99,11 @@ static int plugin_settings(lua_State *L) {
 }
 
 /* core.solver_facts(solver) -> { path_option = the option that the solver takes many values of at
- * once, or nil, sparse_path_option = the same on sparse rows, penalty = "none", "l2", "l1", "box" or
- * "rkhs", wants_intercept = whether it fits a
- * constant, makes_models = whether its models are not linear in the features, has_loss = whether it
- * states its loss, outputs = how many scores it makes of each target, gives_means = whether that turns scores of a regression into means, by_sums =
- * whether it solves from the sums over rows alone, shares_tiles = whether processes can share its
+ * once, or nil, sparse_path_option = the same on sparse rows, penalty = "none", "l2", "l1", "box"
+ * or "rkhs", wants_intercept = whether it fits a constant, makes_models = whether its models are
+ * not linear in the features, has_loss = whether it states its loss, outputs = how many scores it
+ * makes of each target, gives_means = whether that turns scores of a regression into means, by_sums
+ * = whether it solves from the sums over rows alone, shares_tiles = whether processes can share its
  * matrices, reads_csr = whether it reads compressed sparse rows } */
 static int solver_facts(lua_State *L) {
   static const char *const names[] = {"none", "l2", "l1", "box", "rkhs"};

@@ -46,8 +46,8 @@ static void push_numbers(lua_State *L, const char *key, const double *numbers, s
   lua_setfield(L, -2, key);
 }
 
-/* core.posterior_info(posterior) -> {features, targets, rows = of the dual form or 0, weight = n lambda, total = n, constant,
- * whitened, jitter, evidence = 1 x c, residual = 1 x c} */
+/* core.posterior_info(posterior) -> {features, targets, rows = of the dual form or 0, weight = n
+ * lambda, total = n, constant, whitened, jitter, evidence = 1 x c, residual = 1 x c} */
 static int posterior_info(lua_State *L) {
   const scl_posterior *p = check_posterior(L, 1);
   lua_newtable(L);

@@ -112,8 +112,8 @@ static bool is_sound(const double *l, size_t n) {
 }
 
 /* Landmarks that are equal or close make k(W, W) singular: add the least of JITTERS with which it
- * factors; sound: and its pivots are more than rounding. SCL_STATUS_NUMERIC with pivot T is a value of k that is not finite, and no jitter
- * helps. The caller releases *out, also after a failure. */
+ * factors; sound: and its pivots are more than rounding. SCL_STATUS_NUMERIC with pivot T is a value
+ * of k that is not finite, and no jitter helps. The caller releases *out, also after a failure. */
 static scl_status create_factor(const scl_map *map, bool sound, double **out, double *jitter,
                                 scl_error *error) {
   const size_t bytes = map->count * map->count * sizeof(double);

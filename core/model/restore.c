@@ -141,8 +141,9 @@ static scl_status make_stage(scl_saved *saved, const cJSON *planned, const cJSON
 }
 
 /* The fitted stages of the list `name`; in the pipeline they are the siblings of `before` (NULL:
- * none), and after them the `count` siblings from `planned` on. *cols: the number of columns that arrive, then of those that leave the last stage.
- * The caller releases *stages, also after a failure. */
+ * none), and after them the `count` siblings from `planned` on. *cols: the number of columns that
+ * arrive, then of those that leave the last stage. The caller releases *stages, also after a
+ * failure. */
 static scl_status read_stages(scl_saved *saved, const cJSON *model, const char *name,
                               const cJSON *before, const cJSON *planned, size_t count,
                               scl_fitted_stage ***stages, size_t *n_stages, size_t *cols,

@@ -1,4 +1,5 @@
-/* What tests in C share: `failures`, which main() turns into the exit status, calls that must succeed, and random numbers. */
+/* What tests in C share: `failures`, which main() turns into the exit status, calls that must
+ * succeed, and random numbers. */
 #ifndef SCULLERY_TESTS_EXPECT_H
 #define SCULLERY_TESTS_EXPECT_H
 

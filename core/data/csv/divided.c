@@ -1,7 +1,8 @@
-/* CSV files that several processes read together, each the lines that begin in its share of the bytes
- * (cuts.c), or, of gzip files and of those whose shares cannot be told apart, its share of the chunks. What
- * all have found in them is exchanged: sorts of fields, levels, rows, numbers. A share that cannot be read
- * has no sentence: the files are then read by each process, as by one alone. */
+/* CSV files that several processes read together, each the lines that begin in its share of the
+ * bytes (cuts.c), or, of gzip files and of those whose shares cannot be told apart, its share of
+ * the chunks. What all have found in them is exchanged: sorts of fields, levels, rows, numbers. A
+ * share that cannot be read has no sentence: the files are then read by each process, as by one
+ * alone. */
 #include "data/csv/internal.h"
 #include "data/files/input.h"
 #include "data/shares.h"

@@ -1,8 +1,9 @@
 /* What the files of the CSV reader share. csv.c: fields and lines; levels.c: dictionaries;
  * header.c: the first lines; names.c: columns by name; schema.c: header, names; like.c: columns by
  * a schema; types.c: what each column becomes; scan.c: the first pass, types and levels; parse.c:
- * the second, numbers; sparse.c: rows of which most numbers are 0; fill.c: missing numbers; lines.c: lines of files; ids.c: a column of ids;
- * source.c: rows, by all of these; divided.c: what several processes exchange; cuts.c: their shares. */
+ * the second, numbers; sparse.c: rows of which most numbers are 0; fill.c: missing numbers;
+ * lines.c: lines of files; ids.c: a column of ids; source.c: rows, by all of these; divided.c: what
+ * several processes exchange; cuts.c: their shares. */
 #ifndef SCULLERY_CSV_INTERNAL_H
 #define SCULLERY_CSV_INTERNAL_H
 
@@ -303,8 +304,8 @@ scl_status csv_make_sparse(const csv_schema *schema, const scl_matrix *parsed, s
 bool csv_column_has_gaps(const csv_column *column);
 /* ------------ lines of files (lines.c) */
 
-/* Chunks of a stream have the lines that begin between two multiples of CSV_CHUNK_BYTES, and its blocks
- * those between multiples of CSV_BLOCK_BYTES, whoever reads them. */
+/* Chunks of a stream have the lines that begin between two multiples of CSV_CHUNK_BYTES, and its
+ * blocks those between multiples of CSV_BLOCK_BYTES, whoever reads them. */
 enum {
   CSV_CHUNK_BYTES = SCL_BUFFER(1 << 18),
   CSV_BLOCK_BYTES = 8 * CSV_CHUNK_BYTES,
@@ -335,10 +336,10 @@ typedef struct csv_lines {
   bool packed;              /* the buffer may hold packed numbers */
   csv_chunk *chunks;        /* the last ones: `count` */
   size_t count, chunk_room;
-  /* Several processes divide the chunks, and each looks into first .. end-1. If they are apart, each
-   * has the text of its share alone, from cuts[rank] to cuts[rank + 1]: of whole files there is one chunk
-   * without a text for each piece of a file that is another's. Otherwise all have all chunks, and those
-   * of a buffer are one process's. */
+  /* Several processes divide the chunks, and each looks into first .. end-1. If they are apart,
+   * each has the text of its share alone, from cuts[rank] to cuts[rank + 1]: of whole files there
+   * is one chunk without a text for each piece of a file that is another's. Otherwise all have all
+   * chunks, and those of a buffer are one process's. */
   bool divided, apart;
   size_t blocks, first, end; /* blocks: buffers so far */
   csv_cut *cuts;

@@ -67,8 +67,9 @@ static double remainder_of(const active_state *s, size_t order) {
 static const char LOST[] = "lambda is lost in the rounding of the sums over rows: give a larger "
                            "one, a smaller l1_ratio or float64 features";
 
-/* Writes the solution of one target. The note is that of the worst one. The outcome is "converged" only if all targets so far have
- * converged; it is not if the residual ||y - Phi a||^2 comes out negative, lost in rounding. */
+/* Writes the solution of one target. The note is that of the worst one. The outcome is "converged"
+ * only if all targets so far have converged; it is not if the residual ||y - Phi a||^2 comes out
+ * negative, lost in rounding. */
 static void lasso_keep(const lasso *self, const scl_problem *problem, size_t target,
                        const active_state *s, scl_solution *out) {
   const double relative = s->square > 0 ? s->gap / (s->square / 2) : s->gap;
