@@ -25,8 +25,7 @@ scl_csr *scl_lua_test_csr(lua_State *L, int place);
 const scl_csr *scl_lua_hold_csr(lua_State *L, int place);
 /* Raise where `a` was released since it was checked, as scl_lua_check_held. */
 void scl_lua_check_held_csr(lua_State *L, const scl_csr *a);
-/* Raise, with `what` ("astype: the number") in front, if a number of a matrix that was just made is
- * not finite. */
+/* Raise, with `what` ("astype: the number") in front, if a number of a new matrix is not finite. */
 void scl_lua_check_finite_csr(lua_State *L, const scl_csr *a, const char *what);
 /* The matrix becomes Lua's, in the field `key` of the table on top of the stack, and *from empty. */
 void scl_lua_set_csr(lua_State *L, const char *key, scl_csr *from);
