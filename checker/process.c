@@ -287,6 +287,13 @@ static int watch_host(lua_State *L) {
   return 0;
 }
 
-SCL_LUA_CALLS(scl_checker_process_calls, {"report_begin", report_begin, 1}, {"report", report, 1},
-              {"run_copy", run_copy, 2}, {"surroundings", surroundings, 0}, {"lives", lives, 2},
-              {"in_use", memory_in_use, 0}, {"watch_host", watch_host, 3});
+/* checker.guard_scratch(boolean): whether what plugins take by host->scratch is guarded, and filled */
+static int guard_scratch(lua_State *L) {
+  scl_call_guard(lua_toboolean(L, 1));
+  return 0;
+}
+
+SCL_LUA_CALLS(scl_checker_process_calls, {"guard_scratch", guard_scratch, 1},
+              {"report_begin", report_begin, 1}, {"report", report, 1}, {"run_copy", run_copy, 2},
+              {"surroundings", surroundings, 0}, {"lives", lives, 2}, {"in_use", memory_in_use, 0},
+              {"watch_host", watch_host, 3});

@@ -291,10 +291,21 @@ static int tells(lua_State *L) {
   return 1;
 }
 
-SCL_LUA_CALLS(scl_checker_sampler_calls, {"sampler_draw", draw_parameters, 2},
-              {"sampler_make", make_numbers, 4}, {"sampler_column", draw_column, 5},
-              {"sampler_scales", scales, 3}, {"sampler_pool", pool, 5},
-              {"sampler_pool_rows", pool_rows, 3}, {"sampler_has_rows", has_rows, 1},
-              {"sampler_rows", dense_rows, 3}, {"sampler_apply", apply, 5},
-              {"sampler_characteristic", characteristic, 3}, {"sampler_collision", collision, 3},
-              {"sampler_distribution", distribution, 3}, {"sampler_tells", tells, 1});
+/* checker.random_bits(seed, stream, index, offset) -> 64 bits as an integer */
+static int random_bits(lua_State *L) {
+  uint64_t at[4], bits;
+  for (int i = 0; i < 4; i++)
+    at[i] = (uint64_t)luaL_checkinteger(L, i + 1);
+  scl_random_bits(at[0], at[1], at[2], at[3], 1, &bits);
+  lua_pushinteger(L, (lua_Integer)bits);
+  return 1;
+}
+
+SCL_LUA_CALLS(scl_checker_sampler_calls, {"random_bits", random_bits, 4},
+              {"sampler_draw", draw_parameters, 2}, {"sampler_make", make_numbers, 4},
+              {"sampler_column", draw_column, 5}, {"sampler_scales", scales, 3},
+              {"sampler_pool", pool, 5}, {"sampler_pool_rows", pool_rows, 3},
+              {"sampler_has_rows", has_rows, 1}, {"sampler_rows", dense_rows, 3},
+              {"sampler_apply", apply, 5}, {"sampler_characteristic", characteristic, 3},
+              {"sampler_collision", collision, 3}, {"sampler_distribution", distribution, 3},
+              {"sampler_tells", tells, 1});

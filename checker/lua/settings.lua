@@ -22,14 +22,18 @@ local function number_of(option, u, v, far)
   return math.min(math.max(x, option.low), option.high)
 end
 
-local parts_of = { kernel = { "linear", "gaussian", "laplacian", "polynomial", "gaussian" },
+local parts_of = { nonlinearity = { "relu", "tanh", "fourier", "abs" },
+  sampler = { "gaussian", "orthogonal", "gaussian" },
+  kernel = { "linear", "gaussian", "laplacian", "polynomial", "gaussian" },
   loss = { "quantile", "square", "huber", "logistic", "hinge", "poisson", "gamma" } }
 
 local function part(kind, u)
   local names = parts_of[kind]
   local name = names and names[1 + math.floor(u * #names)]
   if not name then return nil end
-  return require("scullery")[kind][name](name == "gaussian" and { width = 0.5 + u } or {})
+  local given = name == "gaussian" and { [kind == "kernel" and "width" or "sigma"] = 0.5 + u }
+    or name == "fourier" and u > 0.6 and { form = "pair" }
+  return require("scullery")[kind][name](given or {})
 end
 
 -- A value for the option, and for those that take lists `count` numbers.
@@ -43,7 +47,10 @@ local function value_of(option, draw, far, count)
     return part(option.words[1], u)
   elseif option.takes_list then
     local list = {}
-    for k = 1, count do list[k] = number_of(option, draw(), v, far) end
+    -- as many as there are parts, and now and then one more, which is refused or not looked at
+    for k = 1, count + (far == 40 and u > 0.7 and 1 or 0) do
+      list[k] = number_of(option, draw(), v, far)
+    end
     return list
   elseif option.takes_word and #option.words > 0 and (v < 0.5 or not option.takes_number) then
     if option.takes_boolean and v < 0.3 then return u < 0.5 end

@@ -87,7 +87,9 @@ function trial.run(subject, test, seed)
   -- that few iterations are exhausted is no news
   local chose, warned = automatic.chooses, fitting.warn
   automatic.chooses, fitting.warn = false, function() end
+  core.guard_scratch(true)
   local ok, raised = pcall(test.run, t)
+  core.guard_scratch(false)
   automatic.chooses, fitting.warn = chose, warned
   if ok then
     if t.warning then return { outcome = "warn", text = t.warning } end

@@ -7,6 +7,10 @@
 #include "plugin/host.h"
 #include <fenv.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* The innermost call on this thread. Calls are on the stack of their caller, linked by `outer`. */
 static _Thread_local scl_call *innermost;
@@ -31,7 +35,7 @@ void scl_float_mode_restore(unsigned mode) { (void)fesetround((int)mode); }
 
 void scl_call_enter(scl_call *call, const scl_component *component, const char *slot,
                     scl_error *error) {
-  *call = (scl_call){component, slot, innermost, error, scl_float_mode(), {0}, SCL_STATUS_OK};
+  *call = (scl_call){component, slot, innermost, error, scl_float_mode(), {0}, SCL_STATUS_OK, NULL};
   if (error != NULL) {
     error->status = SCL_STATUS_OK;
     error->message[0] = 0;
@@ -42,13 +46,61 @@ void scl_call_enter(scl_call *call, const scl_component *component, const char *
   innermost = call;
 }
 
+/* ------------ scratch memory */
+
+/* A guarded block: this, filled up to MARGIN bytes, the bytes of the slot, and MARGIN bytes. */
+typedef struct scl_call_block {
+  struct scl_call_block *next;
+  size_t size;
+} scl_call_block;
+
+enum { MARGIN = 64, FILL = 0xff };
+static atomic_bool guarding;
+
+void scl_call_guard(bool on) { atomic_store(&guarding, on); }
+bool scl_call_guarded(void) { return atomic_load_explicit(&guarding, memory_order_relaxed); }
+
+static void *take_guarded(scl_call *call, size_t bytes) {
+  unsigned char *memory =
+      bytes > SIZE_MAX / 4 ? NULL : scl_arena_take(&call->scratch, bytes + 2 * MARGIN);
+  if (memory == NULL) return NULL;
+  memset(memory, FILL, bytes + 2 * MARGIN);
+  scl_call_block *block = (void *)memory;
+  *block = (scl_call_block){call->blocks, bytes};
+  call->blocks = block;
+  return memory + MARGIN;
+}
+
+static bool is_filled(const unsigned char *bytes, size_t count) {
+  while (count > 0 && bytes[count - 1] == FILL)
+    count--;
+  return count == 0;
+}
+
+static void check_blocks(const scl_call *call) {
+  for (const scl_call_block *b = call->blocks; b != NULL; b = b->next) {
+    const unsigned char *memory = (const void *)b;
+    if (is_filled(memory + sizeof *b, MARGIN - sizeof *b) &&
+        is_filled(memory + MARGIN + b->size, MARGIN))
+      continue;
+    (void)fprintf(stderr,
+                  "scullery: the process was ended: slot %s of plugin %s wrote outside of %zu "
+                  "bytes that host->scratch gave\n",
+                  call->slot, call->component->plugin.name, b->size);
+    _exit(EXIT_FAILURE);
+  }
+}
+
 void scl_call_drop(scl_call *call) {
   innermost = call->outer;
+  check_blocks(call);
   scl_arena_end(&call->scratch);
 }
 
 void *scl_call_scratch(size_t bytes) {
-  return innermost == NULL ? NULL : scl_arena_take(&innermost->scratch, bytes);
+  if (innermost == NULL) return NULL;
+  return scl_call_guarded() ? take_guarded(innermost, bytes)
+                            : scl_arena_take(&innermost->scratch, bytes);
 }
 
 /* End a call. Returns whether the slot left the floating-point mode changed; it is restored. */

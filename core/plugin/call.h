@@ -12,9 +12,10 @@ typedef struct scl_call {
   const char *slot;
   struct scl_call *outer; /* the call that this one is made from, on this thread */
   scl_error *error;
-  unsigned mode;     /* of the floating-point unit */
-  scl_arena scratch; /* what the slot took by host->scratch */
-  scl_status failed; /* what the slot reported by host->fail_call */
+  unsigned mode;                 /* of the floating-point unit */
+  scl_arena scratch;             /* what the slot took by host->scratch */
+  scl_status failed;             /* what the slot reported by host->fail_call */
+  struct scl_call_block *blocks; /* of the scratch memory, where they are guarded */
 } scl_call;
 
 /* Begin a call of a slot on this thread. `call` and the texts stay with the caller, and must live
@@ -42,6 +43,11 @@ void scl_call_drop(scl_call *call);
 /* Memory of the innermost call on this thread, which is released when that call ends. NULL if there
  * is no call, or not enough memory. */
 void *scl_call_scratch(size_t bytes);
+
+/* For checks: from now on (or no longer) scratch memory is filled by bytes 0xff, NaN, and a slot
+ * that writes before or behind its blocks ends the process. */
+void scl_call_guard(bool on);
+bool scl_call_guarded(void);
 
 /* The innermost call on this thread, or NULL, and a task of a call, which may run on another
  * thread. */

@@ -100,7 +100,9 @@ static bool is_due(int what) {
 /* scl_host.allocate and scratch: as allocation does, with the watch of checks before it. */
 static void *host_allocate(size_t bytes) {
   if (is_due(SCL_HOST_INTERRUPT)) scl_interrupt();
-  return is_due(SCL_HOST_REFUSE) ? NULL : scl_allocate(bytes);
+  void *memory = is_due(SCL_HOST_REFUSE) ? NULL : scl_allocate(bytes);
+  if (memory != NULL && scl_call_guarded()) memset(memory, 0xff, bytes);
+  return memory;
 }
 
 static void *host_scratch(size_t bytes) {

@@ -13,7 +13,8 @@ LOSS_MEAN(exp(f))
 const scl_plugin scullery_plugin = {
     .name = "gamma",
     .summary = "Gamma regression of positive sizes: half the deviance, with f the log of the mean",
-    .definition = "l(f, y) = y*exp(-f) + f - 1 - log(y)\n"
+    .definition = "range() = { 0, inf }\n"
+                  "l(f, y) = y*exp(-f) + f - 1 - log(y)\n"
                   "mean(f) = exp(f)",
     .doc = "l(f, y) = y exp(-f) + f - 1 - log y, y > 0: minus the log-likelihood of gamma\n"
            "variables with mean exp f, over their shape, less its value at the best f.\n"

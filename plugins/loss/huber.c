@@ -30,7 +30,8 @@ LOSS_PROXIMAL(fabs(z - y) <= delta_of(self) * (1 + t) ? y + (z - y) / (1 + t)
 const scl_plugin scullery_plugin = {
     .name = "huber",
     .summary = "Huber's loss, square near the target and absolute far from it",
-    .definition = "l(f, y) = when(abs(f - y) <= delta, (f - y)^2/2, delta*abs(f - y) - delta^2/2)",
+    .definition = "range() = { -inf, inf }\n"
+                  "l(f, y) = when(abs(f - y) <= delta, (f - y)^2/2, delta*abs(f - y) - delta^2/2)",
     .doc = "l(f, y) = r^2/2 for |r| = |f - y| <= delta, else delta |r| - delta^2/2: for numbers\n"
            "with outliers, and for classes as +-1 (Huber 1964).",
     SCL_LOSS(.targets = SCL_TARGETS_NUMBERS | SCL_TARGETS_CLASSES, .curvature = 1, .value = value,

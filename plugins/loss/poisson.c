@@ -13,7 +13,8 @@ LOSS_MEAN(exp(f))
 const scl_plugin scullery_plugin = {
     .name = "poisson",
     .summary = "Poisson regression of counts: half the deviance, with f the log of the mean",
-    .definition = "l(f, y) = exp(f) - y*f + when(y > 0, y*log(y) - y, 0)\n"
+    .definition = "range() = { 0, inf }\n"
+                  "l(f, y) = exp(f) - y*f + when(y > 0, y*log(y) - y, 0)\n"
                   "mean(f) = exp(f)",
     .doc = "l(f, y) = exp f - y f + y log y - y, y >= 0: minus the log-likelihood of counts with\n"
            "mean exp f, less its value at the best f. Predictions are the means exp f.",

@@ -28,7 +28,8 @@ LOSS_PROXIMAL(pinball_proximal(tau_of(self), 1 - tau_of(self), z, y, t))
 const scl_plugin scullery_plugin = {
     .name = "quantile",
     .summary = "The loss of quantiles; tau = 0.5: half of the absolute error",
-    .definition = "l(f, y) = max(tau*(y - f), (tau - 1)*(y - f))",
+    .definition = "range() = { -inf, inf }\n"
+                  "l(f, y) = max(tau*(y - f), (tau - 1)*(y - f))",
     .doc = "l(f, y) = tau r for r = y - f >= 0, else (tau - 1) r. The least mean is at the\n"
            "conditional tau-quantile of y (Koenker and Bassett 1978).",
     SCL_LOSS(.targets = SCL_TARGETS_NUMBERS, .flags = SCL_LOSS_KINKS, .curvature = INFINITY,

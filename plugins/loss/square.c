@@ -11,7 +11,8 @@ LOSS_PROXIMAL(t < 1 ? z + (y - z) * (t / (1 + t)) : y + (z - y) / (1 + t))
 const scl_plugin scullery_plugin = {
     .name = "square",
     .summary = "The squared error, (f - y)^2/2",
-    .definition = "l(f, y) = (f - y)^2/2",
+    .definition = "range() = { -inf, inf }\n"
+                  "l(f, y) = (f - y)^2/2",
     .doc = "l(f, y) = (f - y)^2/2, for numbers, and for classes as +-1. The least mean is at the\n"
            "conditional mean of y.",
     SCL_LOSS(.targets = SCL_TARGETS_NUMBERS | SCL_TARGETS_CLASSES, .lipschitz = INFINITY,

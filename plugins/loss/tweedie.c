@@ -29,7 +29,8 @@ const scl_plugin scullery_plugin = {
     .name = "tweedie",
     .summary =
         "Tweedie regression of amounts that may be 0: half the deviance, f the log of the mean",
-    .definition = "e(c, x) = when(c == 0, x, expm1(c*x)/c)\n"
+    .definition = "range() = { 0, inf }\n"
+                  "e(c, x) = when(c == 0, x, expm1(c*x)/c)\n"
                   "l(f, y) = when(y > 0, y^(2 - power)*(e(power - 1, log(y) - f) + e(2 - power, f "
                   "- log(y))),\n"
                   "  exp((2 - power)*f)/(2 - power))\n"

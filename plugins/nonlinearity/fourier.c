@@ -111,7 +111,8 @@ static const void *fourier_ability(const void *instance, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "fourier",
     .summary = "Random Fourier features: sqrt2 cos(z) with a phase, or (cos z, sin z)",
-    .definition = "phi(z) = when(form == \"pair\", { cos(z), sin(z) }, sqrt(2)*cos(z))",
+    .definition = "phase() = form == \"phase\"\n"
+                  "phi(z) = when(form == \"pair\", { cos(z), sin(z) }, sqrt(2)*cos(z))",
     .doc =
         "phase: sqrt2 cos(<w,x> + b), b ~ U[-pi, pi], which is drawn for samplers without a bias.\n"
         "pair: (cos <w,x>, sin <w,x>), two features per parameter: all cosines, then all sines.\n"

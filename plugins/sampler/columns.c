@@ -51,7 +51,8 @@ static scl_status draw_columns(const void *self, const scl_draw *draw, const scl
 const scl_plugin scullery_plugin = {
     .name = "columns",
     .summary = "each column of the data once: T = d, nothing is random",
-    .definition = "scale(w) = 1",
+    .definition = "draw(t) = { t, 1 }\n"
+                  "scale(w) = 1",
     .doc = "w_t = e_t, z_t = x_t, t = 1 .. d. T is the number of columns: leave it out.\n"
            "It goes with nonlinearities that map one column at a time (tag \"columns\"):\n"
            "nonlinearity.chi_square makes the additive chi-square map of Vedaldi and Zisserman\n"

@@ -110,7 +110,10 @@ const scl_plugin scullery_plugin = {
     .summary = "Gaussian rows w ~ N(mean, sigma^2 I), optional bias",
     .definition = "at(x, j) = type(x) == \"table\" and x[j] or x\n"
                   "s(j) = gamma and sqrt(2*at(gamma, j)) or at(sigma, j) or 1\n"
-                  "density(w, j) = exp(-((w - (at(mean, j) or 0))/s(j))^2/2)",
+                  "density(w, j) = exp(-((w - (at(mean, j) or 0))/s(j))^2/2)\n"
+                  /* Each number at its address. */
+                  "draw(t, r) = map(range(r.dim), function(_, j)\n"
+                  "  return (at(mean, j) or 0) + s(j)*r.normal(0, t, j - 1) end)",
     .doc =
         "Draws w_t ~ N(mean, diag(sigma^2)) in R^d; z = <w, x> + b.\n"
         "With nonlinearity.fourier the features estimate exp(-gamma ||x-y||^2), gamma = "

@@ -124,6 +124,18 @@ static scl_status grid_collision(const void *instance, const scl_draw *draw, siz
 const scl_plugin scullery_plugin = {
     .name = "grid",
     .summary = "Random grids for binning features; cells estimate exp(-gamma ||x-y||_1)",
+    .definition =
+        "pitches() = type(pitch) == \"table\" and pitch or { pitch }\n"
+        /* Twice a number of the law Gamma(2, 1). */
+        "square(t, j, r) = sum(4, function(k) return r.normal(0, t, 4*j - 5 + k)^2 end)\n"
+        "delta(t, j, r) = pitch and pitches()[1 + floor(r.uniform(0, t, j - 1)*#pitches())] or\n"
+        "  square(t, j, r)/(2*(gamma or 1))\n"
+        /* Pitches, then shifts. */
+        "draw(t, r) = join(map(range(r.dim), function(j) return delta(t, j, r) end),\n"
+        "  map(range(r.dim), function(j) return r.uniform(1, t, j - 1)*delta(t, j, r) end))\n"
+        /* Of one column at the difference d. */
+        "share(d) = mean(pitches(), function(p) return max(0, 1 - abs(d)/p) end)\n"
+        "collision(x) = pitch and product(x, share) or exp(-(gamma or 1)*sum(x, abs))",
     .doc =
         "Draws for each column a pitch delta ~ Gamma(shape 2, rate gamma) and a shift "
         "u ~ U[0, delta];\n"

@@ -225,6 +225,36 @@ static scl_status scales(const void *instance, const scl_draw *draw,
 const scl_plugin scullery_plugin = {
     .name = "leverage",
     .summary = "Gaussian rows chosen by their ridge leverage: Fourier features for these rows",
+    .definition =
+        "s() = gamma and sqrt(2*gamma) or sigma or 1\n"
+        /* Candidate m. */
+        "w(m, r) = map(range(r.dim), function(j) return s()*r.normal(0, m, j - 1) end)\n"
+        "M(r) = candidates or max(4*r.total, 100)\n"
+        /* One row of each of n equal parts, and the waves of a candidate at them. */
+        "at(X, i, n, r) = (function(first, last)\n"
+        "  return X[first + floor(r.uniform(4, i, 0)*(last - first)) + 1] end)(i*#X//n, (i + "
+        "1)*#X//n)\n"
+        "waves(X, w) = { map(X, function(x) return cos(dot(x, w)) end),\n"
+        "  map(X, function(x) return sin(dot(x, w)) end) }\n"
+        /* K + n lambda I, and the leverages q. */
+        "gram(all, n) = map(range(n), function(i) return map(range(n), function(j)\n"
+        "  return mean(all, function(f) return f[1][i]*f[1][j] + f[2][i]*f[2][j] end) +\n"
+        "    (i == j and n*lambda + 1e-12 or 0) end) end)\n"
+        "q(all, A) = map(all, function(f) return dot(f[1], solve(A, f[1])) + dot(f[2], solve(A, "
+        "f[2])) end)\n"
+        /* The candidate at a point of the sums of q, and its row. */
+        "pick(q, point, m) = (point < q[m] or m == #q) and m or pick(q, point - q[m], m + 1)\n"
+        "taken(q, t, r) = (function(m)\n"
+        "  return join(w(m - 1, r), { sqrt(sum(q)/(r.total*#q*q[m])) })\n"
+        "end)(pick(q, (t - 1 + r.uniform(5, 0, 0))/r.total*sum(q), 1))\n"
+        "chosen(all, n, r) = (function(q)\n"
+        "  return map(range(r.total), function(t) return taken(q, t, r) end) end)(q(all, gram(all, "
+        "n)))\n"
+        "state(X, r) = #X < 16 and M(r) <= 100 and (function(some)\n"
+        "  return chosen(map(range(M(r)), function(m) return waves(some, w(m - 1, r)) end), #some, "
+        "r)\n"
+        "end)(map(range(min(sample, #X)), function(i) return at(X, i - 1, min(sample, #X), r) "
+        "end))",
     .doc =
         "Of M candidates N(0, sigma^2 I), T are drawn in proportion to the ridge leverage of "
         "their\n"

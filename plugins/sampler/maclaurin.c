@@ -346,6 +346,38 @@ static scl_status maclaurin_pair_kernel(const void *instance, const scl_part *pa
 const scl_plugin scullery_plugin = {
     .name = "maclaurin",
     .summary = "random Maclaurin features of polynomial and other dot-product kernels",
+    .definition =
+        /* Coefficients of the series. */
+    "choose(p, n) = product(n, function(k) return (p - n + k)/k end)\n"
+    "term(p, n) = n > p and 0 or choose(p, n)*(offset or 1)^(p - n)\n"
+    "a(n) = type(coefficients) == \"table\" and (coefficients[n + 1] or 0) or\n"
+    "  coefficients and 1/product(n) or term(degree or 2, n)\n"
+    /* The length of a typical row; nil: even shares. */
+    "R() = radius or coefficients == \"exponential\" and 1/sqrt(scale)\n"
+    /* The share of a degree, and of all from it on. */
+    "q(n) = a(n) == 0 and 0 or R() and a(n)*(scale*R()^2)^n or 1\n"
+    "mass(n) = n > 64 and 0 or q(n) + mass(n + 1)\n"
+    /* How many parameters are the constant, columns, and others; the least degree of these. */
+    "constant() = when(a(0) > 0, 1, 0)\n"
+    "linear(r) = a(1) > 0 and (r.total - constant())//2 >= r.dim and mass(2) > 0 and r.dim or 0\n"
+    "others(r) = r.total - constant() - linear(r)\n"
+    "first(r) = when(linear(r) > 0, 2, 1)\n"
+    /* The degree at a point of the distribution function. */
+    "degree_at(n, point) = (point < q(n) or mass(n + 1) == 0) and n or degree_at(n + 1, point - "
+    "q(n))\n"
+    "drawn(k, r) = degree_at(first(r), (k + r.uniform(2, 0, 0))/others(r)*mass(first(r)))\n"
+    "draw(t, r) = t < constant() and { 0, -1 } or t < constant() + linear(r) and\n"
+    "  { 1, t - constant() } or { drawn(t - constant() - linear(r), r), -1 }\n"
+    "scale(w, r) = sqrt(a(w[1])/((w[1] == 0 or w[2] >= 0) and 1 or "
+    "q(w[1])/mass(first(r))*others(r)))\n"
+    /* Sign j of factor f. */
+    "flip(t, f, j, d, r) = 1 - 2*((r.bits(0, t, (f - 1)*((d + 63)//64) + (j - 1)//64) >> ((j - 1) "
+    "% 64)) % 2)\n"
+    /* Factor f of parameter t. */
+    "factor(x, t, f, r) = sum(x, function(v, j) return flip(t, f, j, #x, r)*v end)*sqrt(scale)\n"
+    "z(x, W, r, from) = map(W, function(w, i)\n"
+    "  return w[1] == 0 and 1 or w[2] >= 0 and sqrt(scale)*x[w[2] + 1] or\n"
+    "    product(w[1], function(f) return factor(x, from + i - 1, f, r) end) end)",
     .doc = "z = prod_j <w_j, sqrt(scale) x>, j = 1 .. n, w_j random signs; with "
            "nonlinearity.identity\n"
            "the features estimate (scale <x,y> + offset)^degree, or sum_n a_n (scale <x,y>)^n for\n"

@@ -211,6 +211,26 @@ static scl_status draw_rows(const void *instance, const scl_draw *draw, const sc
 const scl_plugin scullery_plugin = {
     .name = "orthogonal",
     .summary = "Gaussian rows that are orthogonal in blocks of d",
+    .definition =
+        /* Row j of a block is column j of a product of reflections, from normal numbers. */
+    "reflected(d, j, x) = (function(u, side, v)\n"
+    "  for k = 0, j do\n"
+    "    u[k] = x(k)\n"
+    "    side = u[k][1] < 0 and side or -side\n"
+    "    u[k][1] = u[k][1] + when(u[k][1] < 0, -1, 1)*length(u[k])\n"
+    "  end\n"
+    "  v[j + 1] = side\n"
+    "  for k = j, 0, -1 do\n"
+    "    local f = 2*sum(u[k], function(a, i) return a*v[k + i] end)/dot(u[k], u[k])\n"
+    "    for i = 1, d - k do v[k + i] = v[k + i] - f*u[k][i] end\n"
+    "  end\n"
+    "  return v end)({}, 1, map(range(d), function() return 0 end))\n"
+    "direction(t, d, r) = reflected(d, t % d, function(k) return map(range(d - k), function(i)\n"
+    "  return r.normal(0, t//d*d + k, i - 1) end) end)\n"
+    /* The chi-distributed length of a row. */
+    "size(t, r) = (gamma and sqrt(2*gamma) or sigma or 1)*r.chi(2, t, r.dim)\n"
+    /* Columns of Q times lengths. */
+    "draw(t, r) = map(direction(t, r.dim, r), function(v) return size(t, r)*v end)",
     .doc = "Blocks of d rows W = sigma S Q: Q a Haar distributed orthogonal matrix, S independent "
            "chi_d\n"
            "lengths; z = <w, x> + b.\n"

@@ -241,6 +241,38 @@ static scl_status patches_characteristic(const void *instance, const scl_draw *d
 const scl_plugin scullery_plugin = {
     .name = "patches",
     .summary = "Rows of images: Gaussian weights on a random rectangle of pixels",
+    .definition =
+        /* Sides of the image and of patches. */
+    "H(d) = image and image[1]//1 | 0 or floor(sqrt(d) + 0.5)\n"
+    "B(d) = image and image[2]//1 | 0 or H(d)\n"
+    "least_side(d) = min(H(d), B(d))\n"
+    "low(d) = type(side) == \"table\" and side[1] or side or (least_side(d) + 3)//4\n"
+    "high(d) = type(side) == \"table\" and side[2] or side or (least_side(d) + 1)//2\n"
+    /* Plane 1 of a shift is the patch of plane 0, moved up. */
+    "place(t, r, s, H, B, low, n) = (function(h, w, columns, numbers)\n"
+    "  local top, left = r.below(s, t, 2, H - h + 1), r.below(s, t, 3, B - w + 1)\n"
+    "  for i = 0, h*w - 1 do\n"
+    "    local row = top + i//w - r.plane*shift\n"
+    "    if row >= 0 then\n"
+    "      columns[#columns + 1] = row*B + left + i % w\n"
+    "      numbers[#numbers + 1] = sigma/sqrt(h*w)*r.normal(s - 2, t, i)\n"
+    "    end\n"
+    "  end\n"
+    "  for i = #columns + 1, (low + n - 1)^2 do columns[i], numbers[i] = -1, 0 end\n"
+    "  return join(columns, numbers) end)(low + r.below(s, t, 0, n), low + r.below(s, t, 1, n), "
+    "{}, {})\n"
+    "draw(t, r) = place(t, r, 2 - (shift > 0 and r.plane << 32 or 0), H(r.dim), B(r.dim),\n"
+    "  low(r.dim), high(r.dim) - low(r.dim) + 1)\n"
+    "cells(h, w, f) = sum(h, function(i) return sum(w, function(j) return f(i, j) end) end)\n"
+    /* The squared length of x on a patch at (i, j). */
+    "over(x, B, h, w, i, j) = cells(h, w, function(p, q) return x[(i + p - 2)*B + j + q - 1]^2 "
+    "end)\n"
+    "mean_of(x, H, B, h, w) = cells(H - h + 1, B - w + 1, function(i, j)\n"
+    "  return exp(-sigma^2*over(x, B, h, w, i, j)/(2*h*w)) end)/((H - h + 1)*(B - w + 1))\n"
+    /* The mean over all sides and places. */
+    "of_sides(x, H, B, low, n) = cells(n, n, function(h, w)\n"
+    "  return mean_of(x, H, B, low + h - 1, low + w - 1) end)/n^2\n"
+    "characteristic(x) = of_sides(x, H(#x), B(#x), low(#x), high(#x) - low(#x) + 1)",
     .doc =
         "For rows that are images, pixel row by pixel row: w_t is N(0, sigma^2/s) on the s pixels\n"
         "of a random rectangle N, and 0 elsewhere; z = <w_N, x_N> + b. Features of nearby pixels\n"

@@ -131,6 +131,8 @@ static scl_status pool(const void *instance, const scl_draw *draw, size_t first,
 const scl_plugin scullery_plugin = {
     .name = "pooled",
     .summary = "R rows of another sampler, shared by all pools",
+    .definition = "draw(t, r) = base.draw and base.draw(t, r)\n"
+                  "pool(t, q, r) = r.subset(15, t, projections, q)",
     .doc =
         "Draws R = projections rows by the base. Parameter t of a nonlinearity with fan_in q "
         "(maxout)\n"

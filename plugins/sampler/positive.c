@@ -124,6 +124,11 @@ static scl_status positive_pair_kernel(const void *instance, const scl_part *par
 const scl_plugin scullery_plugin = {
     .name = "positive",
     .summary = "positive features of the Gaussian and the softmax kernel",
+    .definition =
+        "draw(t, r) = base.draw and base.draw(t, r)\n"
+        /* The share of the squared length. */
+        "half() = when(kernel == \"gaussian\", 1, 1/2)\n"
+        "z(x, W) = map(W, function(w) return dot(w, x)/width - half()*dot(x, x)/width^2 end)",
     .doc =
         "z = <w, x/g> - |x/g|^2 (kernel \"gaussian\"), or - |x/g|^2/2 (\"softmax\"), w ~ N(0, I) "
         "by\n"

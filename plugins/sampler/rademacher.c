@@ -22,7 +22,9 @@ static double factor(const void *instance, double z) {
 const scl_plugin scullery_plugin = {
     .name = "rademacher",
     .summary = "Rows of random signs: w_j = +-sigma",
-    .definition = "probability(w) = when(abs(w) == sigma, 1/2, 0)",
+    .definition = "draw(t, r) = map(range(r.dim), function(j)\n"
+                  "  return sigma*when(r.uniform(0, t, j - 1) < 1/2, -1, 1) end)\n"
+                  "probability(w) = when(abs(w) == sigma, 1/2, 0)",
     .doc = "Draws w_t with independent w_j = +-sigma, each sign with probability 1/2; "
            "z = <w, x> + b.\n"
            "With nonlinearity.fourier the features estimate prod_j cos(sigma d_j), d = x - y.",

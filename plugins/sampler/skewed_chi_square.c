@@ -89,6 +89,12 @@ const scl_plugin scullery_plugin = {
     .name = "skewed_chi_square",
     .summary =
         "hyperbolic secant rows on log(x + c): Fourier features of the skewed chi-square kernel",
+    .definition =
+        /* By the quantile of the hyperbolic secant law. */
+    "draw(t, r) = map(range(r.dim), function(j)\n"
+    "  return log(tan(pi/2*r.uniform(0, t, j - 1)))/pi end)\n"
+    "z(x, W) = map(W, function(w)\n"
+    "  return sum(w, function(v, j) return v*log(x[j] + c) end) end)",
     .doc = "z = <w, log(x + c)>, w_j independent with density sech(pi w), for x_j > -c.\n"
            "With nonlinearity.fourier the features estimate\n"
            "  prod_j 2 sqrt(x_j + c) sqrt(y_j + c)/(x_j + y_j + 2 c),\n"

@@ -442,17 +442,25 @@ const scl_plugin scullery_plugin = {
     .summary = "Sparse rows: s of the d columns and weights on them",
     /* total: the sum over subsets of s of c_1 .. c_j of their products */
     .definition =
-        "total(c, s, j) = s == 0 and 1 or j < s and 0 or total(c, s, j - 1) + c[j]*total(c, s - "
-        "1, j - 1)\n"
-        "subsets(d, s) = total(map(range(d), function() return 1 end), s, d)\n"
-        "binomial(p, d, s) = subsets(d, s)*p^s*(1 - p)^(d - s)\n"
-        "P(d, s) = type(degree) == \"number\" and (s == degree and 1 or 0) or "
-        "degree.binomial and binomial(degree.binomial[1], d, s) or degree.table[s + 1] or 0\n"
-        "c(z) = when(z == 0, 1, weights == \"gaussian\", exp(-z^2/2), weights == "
-        "\"uniform\", sin(sqrt(3)*z)/(sqrt(3)*z), cos(z))\n"
-        "mean_of(x, s) = total(map(x, function(z) return c(sigma*z/sqrt(s)) end), s, #x)"
-        "/subsets(#x, s)\n"
-        "characteristic(x) = P(#x, 0) + sum(#x, function(s) return P(#x, s)*mean_of(x, s) end)",
+        /* Of a fixed in-degree: columns, then weights. */
+    "e(u, n) = weights == \"gaussian\" and n or weights == \"uniform\" and sqrt(3)*(2*u - 1) or\n"
+    "  when(u < 1/2, -1, 1)\n"
+    "signed(v) = nonnegative and abs(v) or v\n"
+    "draw(t, r) = type(degree) == \"number\" and not biregular and join(r.subset(2, t, r.dim, "
+    "degree),\n"
+    "  map(range(degree), function(k)\n"
+    "  return sigma/sqrt(degree)*signed(e(r.uniform(0, t, k - 1), r.normal(0, t, k - 1))) end))\n"
+    "total(c, s, j) = s == 0 and 1 or j < s and 0 or total(c, s, j - 1) + c[j]*total(c, s - "
+    "1, j - 1)\n"
+    "subsets(d, s) = total(map(range(d), function() return 1 end), s, d)\n"
+    "binomial(p, d, s) = subsets(d, s)*p^s*(1 - p)^(d - s)\n"
+    "P(d, s) = type(degree) == \"number\" and (s == degree and 1 or 0) or "
+    "degree.binomial and binomial(degree.binomial[1], d, s) or degree.table[s + 1] or 0\n"
+    "c(z) = when(z == 0, 1, weights == \"gaussian\", exp(-z^2/2), weights == "
+    "\"uniform\", sin(sqrt(3)*z)/(sqrt(3)*z), cos(z))\n"
+    "mean_of(x, s) = total(map(x, function(z) return c(sigma*z/sqrt(s)) end), s, #x)"
+    "/subsets(#x, s)\n"
+    "characteristic(x) = P(#x, 0) + sum(#x, function(s) return P(#x, s)*mean_of(x, s) end)",
     .doc =
         "Draws an in-degree s (fixed, binomial or from a table), a support N of s columns,\n"
         "uniform without replacement, and weights on it with variance sigma^2/s:\n"

@@ -141,7 +141,13 @@ RADIAL_CHARACTERISTIC
 const scl_plugin scullery_plugin = {
     .name = "spherical",
     .summary = "Rows of uniform direction and a chosen length",
-    .definition = "t(x) = type(radius) == \"number\" and radius*length(x) or inf\n"
+    .definition = "end_of(k) = type(radius) == \"table\" and radius.uniform[k] or radius\n"
+                  "length_of(n, u) = radius == \"chi\" and length(n) or end_of(1) + u*(end_of(2) - "
+                  "end_of(1))\n"
+                  "draw(t, r) = (function(n) return map(n, function(v)\n"
+                  "  return v/length(n)*length_of(n, r.uniform(2, t, 0)) end)\n"
+                  "end)(map(range(r.dim), function(j) return r.normal(0, t, j - 1) end))\n"
+                  "t(x) = type(radius) == \"number\" and radius*length(x) or inf\n"
                   "characteristic(x) = #x == 2 and t(x) < 400 and sum(512, function(k) return "
                   "cos(t(x)*cos(pi*(k - 0.5)/512)) end)/512",
     .doc = "Draws w_t = r v, v uniform on the unit sphere of R^d; z = <w, x> + b.\n"

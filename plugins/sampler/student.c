@@ -128,7 +128,18 @@ RADIAL_CHARACTERISTIC
 const scl_plugin scullery_plugin = {
     .name = "student",
     .summary = "Student rows of 2 nu degrees of freedom, the spectrum of the Matern kernel",
-    .definition = "density(w) = (1 + (w/(length and 1/length or scale or 1))^2/(2*nu))^(-nu - 1/2)",
+    .definition = /* A number of the law Gamma(nu, 1), by rejection, and c/(2 nu). */
+    "kept(t, at, d, r) = (function(n, v)\n"
+    "  if v > 0 and log(r.uniform(3, t, at + 1)) < n^2/2 + d - d*v + d*log(v) then return d*v end\n"
+    "  return kept(t, at + 1, d, r)\n"
+    "end)(r.normal(2, t, at), (1 + r.normal(2, t, at)/sqrt(9*d))^3)\n"
+    "G(t, r) = nu < 1 and kept(t, 0, nu + 2/3, r)*r.uniform(3, t, 0)^(1/nu) or\n"
+    "  kept(t, 0, nu - 1/3, r)\n"
+    "chi(t, r) = (2*nu ~= floor(2*nu) or nu > 32) and G(t, r)/nu or\n"
+    "  sum(2*nu//1, function(k) return r.normal(2, t, k - 1)^2 end)/(2*nu)\n"
+    "draw(t, r) = map(range(r.dim), function(j)\n"
+    "  return (length and 1/length or scale or 1)*r.normal(0, t, j - 1)/sqrt(chi(t, r)) end)\n"
+    "density(w) = (1 + (w/(length and 1/length or scale or 1))^2/(2*nu))^(-nu - 1/2)",
     .doc =
         "Draws w_t = scale n/sqrt(c/(2 nu)), n ~ N(0, I), c ~ chi-square(2 nu), one c for each "
         "row;\n"

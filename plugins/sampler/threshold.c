@@ -91,6 +91,8 @@ static double threshold_distribution(const void *instance, const scl_draw *draw,
 const scl_plugin scullery_plugin = {
     .name = "threshold",
     .summary = "Stumps: a column drawn uniformly and a threshold, normal or uniform",
+    .definition = "draw(t, r) = { floor(r.uniform(0, t, 0)*r.dim),\n"
+                  "  a and a*(2*r.uniform(0, t, 1) - 1) or (sigma or 1)*r.normal(0, t, 1) }",
     .doc = "Draws (i, t): i uniform over the columns, t ~ N(0, sigma^2) or U[-a, a]; z = x_i - t.\n"
            "With nonlinearity.sign the features estimate 1 - (2/d) sum_i |F(x_i) - F(y_i)|, F the\n"
            "distribution function of t; for U[-a, a] that is 1 - ||x-y||_1/(a d) on [-a, a]^d\n"

@@ -55,7 +55,10 @@ static double uniform_factor(const void *instance, double z) {
 const scl_plugin scullery_plugin = {
     .name = "uniform",
     .summary = "Rows in a box: w_j ~ U[low, high]",
-    .definition = "density(w) = when(w >= (low or -(a or 1)) and w <= (high or a or 1), 1, 0)",
+    .definition = "from() = low or -(a or 1)\n"
+                  "draw(t, r) = map(range(r.dim), function(j)\n"
+                  "  return from() + ((high or a or 1) - from())*r.uniform(0, t, j - 1) end)\n"
+                  "density(w) = when(w >= (low or -(a or 1)) and w <= (high or a or 1), 1, 0)",
     .doc = "Draws w_t with independent w_j ~ U[low, high]; z = <w, x> + b.\n"
            "With nonlinearity.fourier, low = -a and high = a, the features estimate\n"
            "prod_j sin(a d_j)/(a d_j), d = x - y.",

@@ -119,6 +119,20 @@ static scl_status apply_csr(const void *instance, const scl_stage_state *fitted,
 const scl_plugin scullery_plugin = {
     .name = "hash_columns",
     .summary = "columns hashed to 2^bits columns",
+    .definition =
+        "mixed(h) = (function(h)\n"
+        "  h = (h ~ h >> 30)*0xBF58476D1CE4E5B9\n"
+        "  h = (h ~ h >> 27)*0x94D049BB133111EB\n"
+        "  return h ~ h >> 31 end)(h)\n"
+        /* SplitMix64, twice. */
+        "hash(j) = mixed(mixed((seed//1 | 0) + 0x9E3779B97F4A7C15 + j) + 0x9E3779B97F4A7C15 + j)\n"
+        "row(X, Y) = bits < 13 and function(x) return (function(made)\n"
+        "  for j = 1, #x do\n"
+        "    local h = hash(j - 1)\n"
+        "    local to = (h >> 1 & (1 << bits) - 1) + 1\n"
+        "    made[to] = made[to] + (signs and h & 1 == 1 and -x[j] or x[j])\n"
+        "  end\n"
+        "  return made end)(map(range(1 << bits), function() return 0 end)) end",
     .doc = "Column j is added to column h(j) of 2^bits, with the sign s(j): feature hashing\n"
            "(Weinberger et al. 2009). With signs, scalar products of rows keep their means over\n"
            "seeds. Sparse rows stay sparse. Nothing is learnt from rows.",

@@ -185,6 +185,18 @@ SCL_FORMULA(operators, "out = product(x - mean, vectors);")
 const scl_plugin scullery_plugin = {
     .name = "pca",
     .summary = "the first k principal components",
+    .definition =
+        /* All variances, and those of the directions that are kept. */
+    "variances(V, n) = map(range(k or n), function(i) return max(V[i].value, 0) end)\n"
+    "report(X) = #X[1] < 9 and (function(V)\n"
+    "  return { total = sum(V, function(v) return v.value end), variances = variances(V, min(#X, "
+    "#V)) }\n"
+    "end)(eigen(covariance(X)))\n"
+    "row(X, Y) = #X[1] < 9 and (function(V, m) return function(x)\n"
+    "  return map(range(k or min(#X, #x)), function(i)\n"
+    "    return V[i].value > 1e-9*V[1].value and sum(x, function(v, j)\n"
+    "      return V[i].vector[j]*(v - m[j]) end) or 0/0 end)\n"
+    "  end end)(eigen(covariance(X)), map(X[1], function(_, j) return mean(column(X, j)) end))",
     .doc = "x becomes V (x - mean), the k rows of V orthonormal eigenvectors of the covariance of\n"
            "the rows of the fit, the largest variance first; the largest entry of each is\n"
            "positive. Two passes. p:info().components has the variances.",

@@ -189,6 +189,30 @@ static int formula(const void *instance, char *text, size_t size) {
 const scl_plugin scullery_plugin = {
     .name = "quantile",
     .summary = "each column to uniform or normal numbers, by its quantiles",
+    .definition =
+        /* One row of each of m equal stretches. */
+    "sampled(X, m, r) = map(range(m), function(i)\n"
+    "  local from, last = (i - 1)*#X//m, i*#X//m\n"
+    "  return X[from + floor(r.uniform(0, i - 1, 0)*(last - from)) + 1] end)\n"
+    "knot(c, at) = (function(low)\n"
+    "  return c[low + 1] + (at - low)*(c[low + 2] - c[low + 1])\n"
+    "  end)(min(floor(at), #c - 2))\n"
+    /* The quantiles of a sorted column. */
+    "values(c, n) = map(range(n), function(i) return knot(c, (i - 1)/(n - 1)*(#c - 1)) end)\n"
+    /* The level of x: of equal values the middle. */
+    "level(v, x, below, same) = below == #v and 1 or same > 0 and (below + (same - 1)/2)/(#v - 1) "
+    "or\n"
+    "  below == 0 and 0 or (below - 1 + (x - v[below])/(v[below + 1] - v[below]))/(#v - 1)\n"
+    "count(v, f) = sum(v, function(y) return when(f(y), 1, 0) end)\n"
+    /* The distribution function. */
+    "F(v, x) = level(v, x, count(v, function(y) return y < x end), count(v, function(y)\n"
+    "  return y == x end))\n"
+    /* What leaves. */
+    "out(u) = output == \"uniform\" and u or probit(max(min(u, 1 - 1e-7), 1e-7))\n"
+    "row(X, Y, r) = #X > 1 and (function(V) return function(x)\n"
+    "  return map(x, function(v, j) return out(F(V[j], v)) end) end end)(map(X[1], function(_, j)\n"
+    "  return values(sorted(column(sampled(X, min(#X, sample), r), j)), min(knots, #X, sample)) "
+    "end))",
     .doc =
         "x becomes F(x), F the distribution function of the column in the rows of the fit, from\n"
         "0 to 1; with output = \"normal\" the normal quantile of that, cut to +-5.2. Order is\n"

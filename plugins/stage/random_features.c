@@ -142,6 +142,16 @@ static scl_status apply(const void *instance, const scl_stage_state *fitted,
 const scl_plugin scullery_plugin = {
     .name = "random_features",
     .summary = "random features of the rows, before the features: features of features",
+    .definition =
+        /* A phase where phi wants one, and outputs of phi: those beyond the first follow all first ones. */
+    "bias(t, r) = phi.phase and phi.phase() and pi*(2*r.uniform(1, 0, t) - 1) or 0\n"
+    "outputs(t, x, r) = phi.phi(dot(p.draw(t, r), x) + bias(t, r))\n"
+    "listed(made) = type(made) == \"table\" and made or { made }\n"
+    "features(list) = map(range(#list[1]), function(k)\n"
+    "  return map(list, function(f) return f[k]/sqrt(T) end) end)\n"
+    "row(X, Y, r) = p.draw and phi.phi and T < 200 and function(x)\n"
+    "  return join(unpack(features(map(range(T), function(t)\n"
+    "    return listed(outputs(t - 1, x, r)) end)))) end",
     .doc =
         "x becomes phi(W x + b)/sqrt(T). p is any sampler of dense parameters that does not\n"
         "learn, phi any nonlinearity of one number. sc.pipeline{ sc.features{...},\n"

@@ -64,6 +64,13 @@ SCL_FORMULA(operators, "out = product(x, matrix);")
 const scl_plugin scullery_plugin = {
     .name = "random_projection",
     .summary = "k random combinations of the columns, which nearly keep distances",
+    .definition =
+        /* Of the matrix, times sqrt(k). */
+    "entry(i, j, r) = law == \"gaussian\" and r.normal(0, i, j) or (function(u)\n"
+    "  return law == \"rademacher\" and when(u < 1/2, -1, 1) or\n"
+    "    when(u < 1/6, -sqrt(3), u < 1/3, sqrt(3), 0) end)(r.uniform(0, i, j))\n"
+    "row(X, Y, r) = function(x) return map(range(k), function(i)\n"
+    "  return sum(x, function(v, j) return entry(i - 1, j - 1, r)*v end)/sqrt(k) end) end",
     .doc =
         "x becomes A x, A of k rows with independent entries of mean 0 and variance 1/k:\n"
         "squared distances are kept in the mean, with a relative standard deviation of about\n"

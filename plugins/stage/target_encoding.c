@@ -392,15 +392,34 @@ const scl_plugin scullery_plugin = {
     .name = "target_encoding",
     .summary = "columns of categories to the mean targets of their categories, smoothed",
     .definition =
-        "same(X, j, x) = function(_, i) return X[i][j] == x end\n"
-        "total(Y, k, of) = sum(Y, function(y, i) return of(y, i) and y[k] or 0 end)\n"
-        "count(Y, of) = sum(Y, function(y, i) return of(y, i) and 1 or 0 end)\n"
-        "mean_of(Y, k) = sum(Y, function(y) return y[k] end)/#Y\n"
-        "code(Y, k, of) = (total(Y, k, of) + smoothing*mean_of(Y, k))/(count(Y, of) + smoothing)\n"
-        "codes(X, Y, x, j) = map(Y[1], function(_, k) return code(Y, k, same(X, j, x)) end)\n"
-        "row(X, Y) = smoothing ~= \"auto\" and not columns and function(x)\n"
-        "  return join(unpack(map(x, function(t, j) return codes(X, Y, t, j) end)))\n"
-        "end",
+        "mean_of(Y, k) = mean(Y, function(y) return y[k] end)\n"
+        /* The targets of each category of a column. */
+        "groups(X, Y, j, k) = (function(list, known)\n"
+        "  for i = 1, #X do\n"
+        "    local v = X[i][j]\n"
+        "    if not known[v] then list[#list + 1], known[v] = {}, #list + 1 end\n"
+        "    list[known[v]][#list[known[v]] + 1] = Y[i][k]\n"
+        "  end\n"
+        "  return list, known end)({}, {})\n"
+        /* The variance within categories over that between them. */
+        "auto(G, m, n, K) = (function(squares, apart, even)\n"
+        "  local within = squares/(n - K)\n"
+        "  local between = (apart - (K - 1)*within)/(n - even/n)\n"
+        "  return n > K and n > even/n and between > 0 and within/between or inf\n"
+        "end)(sum(G, function(g) return deviation(g)^2*#g end),\n"
+        "  sum(G, function(g) return #g*(mean(g) - m)^2 end), sum(G, function(g) return (#g)^2 "
+        "end))\n"
+        /* The smoothing, and the code of a category or of none. */
+        "smooth(G, m, n) = type(smoothing) == \"number\" and smoothing or auto(G, m, n, #G)\n"
+        "code(g, m, s) = (not g or s == inf) and m or (sum(g) + s*m)/(#g + s)\n"
+        "codes(X, Y, x, j) = map(Y[1], function(_, k)\n"
+        "  local G, known = groups(X, Y, j, k)\n"
+        "  return code(G[known[x] or 0], mean_of(Y, k), smooth(G, mean_of(Y, k), #X)) end)\n"
+        /* Whether column j is encoded. */
+        "encoded(j) = not columns or sum(columns, function(c) return when(c == j, 1, 0) end) > 0\n"
+        "row(X, Y) = function(x)\n"
+        "  return join(unpack(map(x, function(t, j)\n"
+        "    return encoded(j) and codes(X, Y, t, j) or { t } end))) end",
     .doc =
         "A category of n rows with mean target m_v becomes (n m_v + s m)/(n + s), m the mean of\n"
         "all rows; one that was not seen becomes m. With c targets (classes), a column becomes c\n"

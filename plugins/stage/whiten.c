@@ -131,6 +131,9 @@ const scl_plugin scullery_plugin = {
     .name = "whiten",
     .summary = "uncorrelated columns of variance 1",
     .definition =
+        "report(X) = #X[1] < 9 and (function(V) return { total = sum(V, function(v) return v.value "
+        "end), variances = map(range(kept(V)), function(i) return V[i].value end) } "
+        "end)(eigen(covariance(X)))\n"
         "kept(V) = k or sum(V, function(v) return when(v.value > 1e-12*V[1].value, 1, 0) end)\n"
         "e(V) = epsilon*mean(V, function(v) return v.value end)\n"
         "pca(V, z, i) = dot(V[i].vector, z)/sqrt(V[i].value + e(V))\n"

@@ -32,8 +32,6 @@ checked("sampler", {
   domain = "all but skewed_chi_square",
   effects = "columns",
   cuts = "columns landmarks leverage pooled",
-  definition = "all but cauchy columns gaussian laplace rademacher sparse spherical "
-    .. "student uniform",
   lists = "all but gaussian",
   ["columns-differ"] = "hadamard landmarks leverage maclaurin patches positive "
     .. "skewed_chi_square tensorsketch",

@@ -77,6 +77,33 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- equal rows may be taken twice in one round
   { "sampler", "landmarks/adaptive.c", "if (a->taken[at] || !(uniform", "if (!(uniform",
     "learn", "fail", "20 rows", { "landmarks.c", "leverage.c", "rows.c" } },
+  -- the hashes of all sketches are those of the first one
+  { "sampler", "tensorsketch/tensorsketch.c", "at->number * MOST_DEGREE + j", "j", "definition",
+    "fail", "z of a row" },
+  -- candidates are taken by the score at the beginning of a round
+  { "sampler", "landmarks/adaptive.c", "&& u * then < now", "&& u * 0 * then < now", "definition",
+    "fail", "that is learnt", { "landmarks.c", "leverage.c", "rows.c" } },
+  -- pools of every seed and stream are the same
+  { "sampler", "pooled.c", "draw->address.stream + STREAM_POOL", "STREAM_POOL + 1", "definition",
+    "fail", "the pool of parameter" },
+  -- the variance of the first direction for all
+  { "stage", "pca.c", "fmax(f->values[i] / f->weight, 0)", "fmax(f->values[0] / f->weight, 0)",
+    "definition", "fail", "'variances'" },
+  -- a bound that nothing reaches
+  { "loss", "squared_hinge.c", ".curvature = 1,", ".curvature = 2,", "facts", "warn",
+    "largest curvature" },
+  -- directions and lengths of rows share their numbers
+  { "sampler", "spherical.c", "address.stream + STREAM_RADIUS", "address.stream", "definition",
+    "fail", "parameter" },
+  -- targets begin at 1
+  { "loss", "gamma.c", ".low = 0", ".low = 1", "definition", "fail", "its targets" },
+  -- each block of a page begins with its first truth value
+  { "reader", "parquet/cells.c", "if (v->bit + count", "v->bit = 0;\n  if (v->bit + count",
+    "known-files", "fail", "'yes'", {
+      "parquet.c", "footer.c", "pages.c", "thrift.c", "values.c" } },
+  -- entries are divided by k
+  { "stage", "random_projection.c", "1 / sqrt((double)self->k)", "1 / (double)self->k",
+    "definition", "fail", "by its definition" },
 }
 
 TestMutants = {}

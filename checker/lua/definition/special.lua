@@ -23,6 +23,18 @@ function special.erfc(x)
   return x > 3 and math.exp(-x * x) * scaled_tail(x) or 1 - special.erf(x)
 end
 
+--- The normal quantile of u in (0, 1), by bisection.
+function special.probit(u)
+  if u ~= u then return u end
+  if u > 0.5 then return -special.probit(1 - u) end
+  local low, high = -9, 0
+  for _ = 1, 60 do
+    local middle = (low + high) / 2
+    if special.erfc(-middle / math.sqrt(2)) / 2 < u then low = middle else high = middle end
+  end
+  return low
+end
+
 function special.log1p(x)
   return 1 + x == 1 and x or x == math.huge and x or math.log(1 + x) * x / ((1 + x) - 1)
 end

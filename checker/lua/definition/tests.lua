@@ -3,10 +3,13 @@
 local blocks = require "scullery_checker.blocks"
 local core = require "scullery_checker.core"
 local definition = require "scullery_checker.definition"
+local draws = require "scullery_checker.definition.draws"
 local functions = require "scullery_checker.definition.functions"
 local parameters = require "scullery_checker.parameters"
 local settings = require "scullery_checker.settings"
 local statistics = require "scullery_checker.statistics"
+
+local STAGE <const> = 80 -- the first stream of stages
 
 local function rows_of(X)
   local list = {}
@@ -148,7 +151,14 @@ local function losses(name, with_target)
   end
 end
 
-compare.loss = { l = losses("value", true), mean = losses("mean"),
+local function range_of(_, t, component, range)
+  local facts, wanted = require("scullery_checker.loss.function").new(t, component).facts, range()
+  t.compared = (t.compared or 0) + 1
+  t:expect(facts.low == wanted[1] and facts.high == wanted[2], "its targets are from %g to %g, \z
+    and from %g to %g by its definition", facts.low, facts.high, wanted[1], wanted[2])
+end
+
+compare.loss = { range = range_of, l = losses("value", true), mean = losses("mean"),
   probability = losses("probability") }
 
 -- Cases of a metric as rows { f, y, w }, numbers where there is one column, with the number of
@@ -239,20 +249,11 @@ local function numbers_of(rows, j)
   return list
 end
 
--- By column, but for the scale of features, and the characteristic function far out too.
-compare.sampler = { scale = function(_, t, component, scale)
-  local draw, layout = parameters.draw(t, component, 5, 64)
-  local room = parameters.lock(parameters.drawn(draw, layout, 0, draw.total))
-  local out = parameters.block(room.count, 1)
-  core.sampler_scales(draw, room, out.memory)
-  for i, w in ipairs(rows_of(core.block_get(room.weights))) do
-    local wanted, slack = definition.number(scale, w)
-    definition.expect(t, core.block_get(out):get(i, 1), wanted, slack + 1e-13,
-      "the scale of parameter %d", i - 1)
-  end
-end, characteristic = function(_, t, component, characteristic)
+-- By column, but for the characteristic function far out too, and what draws.lua has.
+compare.sampler = { characteristic = function(_, t, component, characteristic)
   for k, size in ipairs{ 0.3, 3, 40, 120, 0.3, 40, 120 } do
     local draw = parameters.draw(t, component, k < 5 and 2 or 3, 8)
+      or parameters.draw(t, component, k < 5 and 4 or 16, 8) -- of images
     if not draw or not core.sampler_tells(draw.sampler).characteristic then return end
     local X, out = t:random(8, draw.dim, k) * size, parameters.block(8, 1)
     core.sampler_characteristic(draw, parameters.block_of(X), out.memory)
@@ -288,9 +289,12 @@ end, probability = function(_, t, component, probability)
   end
 end }
 
+for name, f in pairs(draws) do compare.sampler[name] = f end
+compare.sampler.told = nil
+
 -- ------------ stages
 
-compare.stage = { row = function(_, t, component, row)
+compare.stage = { row = function(left, t, component, row)
   local made_rows = require "scullery_checker.stage.rows"
   for of, shape in ipairs{ { 9, 3 }, { 70, 2 }, { 5, 67 } } do
     local X, y = made_rows.random(t, shape[1], shape[2], of)
@@ -299,8 +303,9 @@ compare.stage = { row = function(_, t, component, row)
     ok, through = pcall(made_rows.through, ok and fitted, X * 1.5)
     through = ok and through
     local all, targets, new = rows_of(X), rows_of(y), rows_of(X * 1.5)
-    local define = row(all, targets)
-    for i = 1, define and through and math.min(9, #all) or 0 do
+    local define = row(all, targets, draws.told(component.given.seed or 0, STAGE, { dim = shape[2],
+      total = shape[1] }))
+    for i = 1, define and through and left() and math.min(9, #all) or 0 do
       local wanted, slack = definition.values(define, new[i])
       t:expect(#wanted == through:cols(), "it makes %d columns, and its definition %d",
         through:cols(), #wanted)
@@ -312,6 +317,26 @@ compare.stage = { row = function(_, t, component, row)
     end
   end
 end }
+
+-- What is reported: numbers, and lists of them.
+compare.stage.report = function(_, t, component, report)
+  local made_rows = require "scullery_checker.stage.rows"
+  for of, shape in ipairs{ { 9, 3 }, { 70, 2 }, { 4, 7 } } do
+    local X, y = made_rows.random(t, shape[1], shape[2], of)
+    local ok, _, told = pcall(core.fit_stage, t:instance(component), core.source(X, y), {})
+    for name, wanted in pairs(ok and report(rows_of(X), rows_of(y)) or {}) do
+      local list = type(wanted) == "table" and wanted or { wanted }
+      t:expect(told[name] and told[name]:rows() * told[name]:cols() == #list, "it reports %s \z
+        '%s', and %d numbers by its definition", told[name] and "other numbers of" or "no", name,
+        #list)
+      for k, want in ipairs(list) do
+        definition.expect(t, told[name]:get((k - 1) // told[name]:cols() + 1,
+          (k - 1) % told[name]:cols() + 1), want, 1e-9 * math.abs(list[1]) + 1e-12, "number %d of \z
+          '%s', which it reports of %d rows,", k, name, shape[1])
+      end
+    end
+  end
+end
 
 -- Cells of the example: numbers, texts, false where one is missing, nil after the last row; and
 -- names of its columns.
@@ -371,6 +396,7 @@ local function run(t)
   t:expect(any, "its definition has none of the functions that are looked at: %s",
     table.concat(names, ", "))
   t:expect(t.compared, "its definition gives no finite number anywhere")
+  t:note("%d numbers were compared", t.compared)
 end
 
 -- A list of its own for each kind that has the test, so that each lists it.

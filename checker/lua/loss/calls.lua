@@ -105,7 +105,31 @@ end
 
 -- ------------ facts
 
+-- The bounds are about reached: larger ones are right, and make steps shorter than they need be.
+local LOOSE <const> = 1.8
+
+local function check_tight(t)
+  local one, scores, slope, bend = loss.new(t, t.subject:make{}), {}, 0, 0
+  for k = -160, 160 do scores[#scores + 1] = k / 20 end
+  for _, y in ipairs(one:small_targets()) do
+    local slopes = one:all("slope", scores, y)
+    for i, x in ipairs(slopes) do
+      slope = math.max(slope, math.abs(x))
+      bend = math.max(bend, i > 1 and (x - slopes[i - 1]) * 20 or 0)
+    end
+  end
+  for what, pair in pairs{ ["Lipschitz constant"] = { one.facts.lipschitz, slope },
+    ["largest curvature"] = { one.facts.largest_curvature, bend } } do
+    local said, seen = pair[1], pair[2]
+    if said < math.huge and said > LOOSE * seen then
+      t:warn("its %s is said to be %.6g, and the largest one that was seen is %.6g", what, said,
+        seen)
+    end
+  end
+end
+
 local function check_facts(t)
+  check_tight(t)
   loss.each_far(t, function(one)
     local facts = one.facts
     for of, y in ipairs(one.targets) do

@@ -173,6 +173,18 @@ local function check_layouts(t, p, dtype)
   end
 end
 
+-- Many numbers of a row at once, in parts: those of each part alone.
+local function check_smooth_wide(t, p, dtype)
+  local m, N <const> = p:numbers(1, 1301, 7), 1301
+  local all = smooth(p, m, core.ones(1, N) * 0.5, dtype)
+  for _, part in ipairs{ { 1, 100 }, { 200, 330 }, { 1000, N } } do
+    local from, to = part[1], part[2]
+    blocks.expect_same(t, phi.columns(all, from, to, p.fan_out), smooth(p, phi.columns(m, from, to,
+      p.fan_in), core.ones(1, to - from + 1) * 0.5, dtype),
+      ("smoothing, columns %d to %d of %d, against these alone"):format(from, to, N))
+  end
+end
+
 local function check_smooth_float32(t, p)
   local m = p:numbers(4, 20, 5):astype("float32"):astype("float64")
   local v = core.ones(4, 20) * 0.5
@@ -193,6 +205,7 @@ local function check_smooth_blocks(t)
     for _, dtype in ipairs(p.dtypes) do
       check_still(t, p, dtype)
       check_layouts(t, p, dtype)
+      check_smooth_wide(t, p, dtype)
     end
     if p.shape.float32 then check_smooth_float32(t, p) end
   end)

@@ -70,10 +70,10 @@ local columns = {
   end, scale = 2 },
 }
 
-function formats.parquet(draw)
-  local rows, names, list, N <const> = {}, {}, {}, 61
+local function parquet(draw, N, chosen)
+  local rows, names, list = {}, {}, {}
   for i = 1, N do rows[i] = {} end
-  for j, column in ipairs(columns) do
+  for j, column in ipairs(chosen) do
     local name, kind, converted, make = table.unpack(column, 1, 4)
     local cells = {}
     for i = 1, N do
@@ -88,6 +88,13 @@ function formats.parquet(draw)
       cells = cells }
   end
   return require "scullery_checker.reader.parquet"(list, N), names, rows
+end
+
+function formats.parquet(draw) return parquet(draw, 61, columns) end
+
+-- Pages of more rows than a reader holds at once.
+formats["long parquet"] = function(draw)
+  return parquet(draw, 14001, { columns[4], columns[2], columns[7] })
 end
 
 local function expect_cell(t, got, want, what, i, name)
@@ -138,7 +145,7 @@ end
 
 local function run(t)
   local any = false
-  for _, format in ipairs{ "parquet", "sqlite" } do
+  for _, format in ipairs{ "parquet", "long parquet", "sqlite" } do
     any = check_format(t, t:instance(t.subject:make{}), format) or any
   end
   if not any then t:skip("it reads none of the formats that are known") end

@@ -325,6 +325,41 @@ local function check_equal_rows(t, sampler, d)
   end
 end
 
+-- Whether a row far out is among the rows that are learnt of 120.
+local MANY <const> = 120
+
+local function is_taken(t, sampler, place, seed)
+  local X = t:random(MANY, 3, 9)
+  for j = 1, 3 do X:set(place, j, 60 + j) end
+  local ok, state = pcall(learn, t, sampler, X, 5, seed)
+  for i = 1, ok and state:rows() or 0 do
+    if state:get(i, 1) == 61 then return true end
+  end
+end
+
+-- A row far out that is taken as the first one, whatever the seed, is taken somewhere in the second
+-- half too: with numbers of rows that options may mean as well.
+local function check_far_row(t, sampler, what)
+  for seed = 1, 6 do
+    if not is_taken(t, sampler, 1, seed) then return end
+  end
+  for place = MANY // 2, MANY do
+    if is_taken(t, sampler, place, 1) then return end
+  end
+  t:warn("a row far out is learnt if it is the first of 120 rows, and nowhere in the second \z
+    half%s", what)
+end
+
+local function check_far_rows(t)
+  check_far_row(t, t:instance(t.subject:make{}), "")
+  for _, option in ipairs(t.subject.info.options) do
+    local ok, made = pcall(t.subject.make, t.subject, { [option.name] = 20 })
+    if ok and option.takes_integer then
+      check_far_row(t, t:instance(made), (" (%s = 20)"):format(option.name))
+    end
+  end
+end
+
 local function check_learn(t, component)
   local sampler, d = t:instance(component), 4
   if not core.learns(sampler) then return false end
@@ -404,6 +439,7 @@ return {
     run = function(t)
       local any = false
       for component in t:variants() do any = check_learn(t, component) or any end
+      if any then check_far_rows(t) end
       if not any then t:skip("it learns nothing from rows") end
     end },
   { name = "hostile", about = "huge and infinite arguments: a number in range, or a sentence",

@@ -202,6 +202,9 @@ static scl_status example(const void *self, const char *path, scl_error *error) 
 const scl_plugin scullery_plugin = {
     .name = "arrow",
     .summary = "Arrow IPC files (Feather) and streams: flat tables, batch by batch",
+    .definition = "name(j) = ({ \"a\", \"b\" })[j]\n"
+                  "cell(i, j) = when(i > 4, nil, j == 1, ({ 0.5, false, -3, 1000000 })[i],\n"
+                  "  ({ \"x\", \"y\", \"x\", \"z\" })[i])",
     .doc =
         "sc.data.read(\"t.arrow\", { select = { \"a\", \"b\" } }) reads such a file.\n"
         "Numbers, whole numbers, decimals, truth values (0 and 1), texts, dictionaries, dates and\n"

@@ -344,6 +344,35 @@ static scl_status rows(const void *self, const scl_draw *draw,
 const scl_plugin scullery_plugin = {
     .name = "hadamard",
     .summary = "Gaussian rows as Hadamard products: X W' in O(log d) per number",
+    .definition =
+        "s() = gamma and sqrt(2*gamma) or sigma or 1\n"
+        /* A sign by bit 63 - k. */
+        "flip(t, k, r) = 1 - 2*((r.bits(0, t, 0) >> (63 - k)) % 2)\n"
+        /* The permutation of block b. */
+        "order(b, P, r) = (function(o)\n"
+        "  for i = 1, P - 1 do\n"
+        "    local k = i + r.below(3, b, i - 1, P - i + 1)\n"
+        "    o[i], o[k] = o[k], o[i]\n"
+        "  end\n"
+        "  return o end)(map(range(P), function(i) return i - 1 end))\n"
+        /* The normal numbers of block b. */
+        "normals(b, P, r) = map(range(P), function(k) return r.normal(3, b, P + k - 1) end)\n"
+        /* The four numbers of fastfood. */
+        "fast(t, P, n, o, r) = { flip(t, 0, r), n[t % P + 1], r.chi(2, t, P)/length(n), o[t % P + "
+        "1] }\n"
+        "draw(t, r) = form == \"fastfood\" and fast(t, r.block, normals(t//r.block, r.block, r),\n"
+        "  order(t//r.block, r.block, r), r) or { flip(t, 0, r), flip(t, 1, r), flip(t, 2, r) }\n"
+        /* The transform, of numbers that are half * 2 apart. */
+        "walsh(x, half) = half == #x and x or walsh(map(x, function(v, i)\n"
+        "  return (i - 1) % (2*half) < half and v + x[i + half] or x[i - half] - v end), 2*half)\n"
+        /* H D of the diagonal k and numbers v(i). */
+        "H(W, k, v) = walsh(map(W, function(w, i) return w[k]*v(i) end), 1)\n"
+        "by(list, W, k) = function(i) return list[W and W[i][k] + 1 or i] or 0 end\n"
+        /* H D1 H D2 H D3 x. */
+        "sorf(x, W) = H(W, 1, by(H(W, 2, by(H(W, 3, by(x))))))\n"
+        "z(x, W, r) = #W == r.block and (form == \"sorf\" and map(sorf(x, W), function(v)\n"
+        "  return s()/#W*v end) or map(H(W, 2, by(H(W, 1, by(x)), W, 4)), function(v, i)\n"
+        "  return s()/sqrt(#W)*W[i][3]*v end))",
     .doc =
         "Blocks of P rows, P the power of two from d (at least 64) on, as products that fast\n"
         "Walsh-Hadamard transforms apply without forming them; z = <w, x> + b.\n"

@@ -145,6 +145,61 @@ static scl_status draw_landmarks(const void *instance, const scl_draw *draw,
 const scl_plugin scullery_plugin = {
     .name = "landmarks",
     .summary = "rows of the data, for kernels as phi: the Nystrom method",
+    .definition =
+        /* The rows with the least keys, for weights (1 where there are none). */
+    "least_keys(X, n, s, r, weights) = (function(keys, places)\n"
+    "  for i = 1, #X do\n"
+    "    places[i], keys[i] = i, -log(r.uniform(s, i - 1, 0))/(weights and weights[i] or 1)\n"
+    "  end\n"
+    "  return map(range(n), function(k)\n"
+    "    for i = k + 1, #X do\n"
+    "      if keys[places[i]] < keys[places[k]] then places[i], places[k] = places[k], places[i] "
+    "end\n"
+    "    end\n"
+    "    return X[places[k]] end) end)({}, {})\n"
+    /* Leverage scores of all rows by those of a pilot sample. */
+    "pilot(n, r) = min(n, sample or max(200, min(r.total, 2000)))\n"
+    "scores(X, S, r) = (function(A)\n"
+    "  return map(X, function(x)\n"
+    "    local k = map(S, function(v) return r.K(x, v) end)\n"
+    "    return min(1, (r.K(x, x) - dot(k, solve(A, k)))/(lambda*#X)) end)\n"
+    "end)(map(S, function(u, i) return map(S, function(v, j)\n"
+    "  return r.K(u, v) + (i == j and #S*lambda or 0) end) end))\n"
+    /* The score of a candidate, given those chosen. */
+    "apart(x, C, r) = method == \"kmeans\" and least(C, function(c) return squared_distance(x, c) "
+    "end) or\n"
+    "  #C == 0 and r.K(x, x) or (function(k) return r.K(x, x) - dot(k, solve(map(C, function(c)\n"
+    "  return map(C, function(d) return r.K(c, d) end) end), k)) end)(map(C, function(c)\n"
+    "  return r.K(x, c) end))\n"
+    "score(x, C, r) = (function(y) return y > 1e-11 and y or 0 end)(apart(x, C, r))\n"
+    /* The candidate at a point of the sums. */
+    "proposed(scores, target, i) = (target < scores[i] or i == #scores) and i or\n"
+    "  proposed(scores, target - scores[i], i + 1)\n"
+    /* Rounds of proposals by the scores at their beginning. */
+    "adaptive(X, r) = (function(C, taken, round)\n"
+    "  while #C < r.total do\n"
+    "    local even = method == \"kmeans\" and round == 0\n"
+    "    local then_ = map(X, function(x) return even and 1 or score(x, C, r) end)\n"
+    "    if sum(then_) == 0 then\n"
+    "      even, then_ = true, map(X, function(_, i) return taken[i] and 0 or 1 end)\n"
+    "    end\n"
+    "    local picks = map(range(even and round == 0 and 1 or 64), function(i)\n"
+    "      return proposed(then_, r.uniform(3, round, 2*i - 2)*sum(then_), 1) end)\n"
+    "    for i = 1, #picks do\n"
+    "      local p, u = picks[i], r.uniform(3, round, 2*i - 1)\n"
+    "      if #C < r.total and not taken[p] and (even or u*then_[p] < score(X[p], C, r)) then\n"
+    "        C[#C + 1], taken[p] = X[p], true\n"
+    "      end\n"
+    "    end\n"
+    "    round = round + 1\n"
+    "  end\n"
+    "  return C end)({}, {}, 0)\n"
+    "state(X, r) = method == \"uniform\" and least_keys(X, r.total, 0, r) or method == "
+    "\"leverage\" and\n"
+    "  (lambda and #X < 25 and least_keys(X, r.total, 2, r,\n"
+    "  scores(X, least_keys(X, pilot(#X, r), 0, r), r))) or method ~= \"leverage\" and r.total < "
+    "12 and\n"
+    "  adaptive(least_keys(X, min(#X, sample or min(20000, 10*r.total)), 0, r), r)",
     .doc =
         "w_1 .. w_T are rows that reach the map, chosen anew in each fold and saved with the\n"
         "model; T is at most their number. Features are k(w_t, x): with phi = sc.kernel.NAME{}\n"

@@ -268,6 +268,39 @@ static scl_status draw_rows(const void *instance, const scl_draw *draw, const sc
 const scl_plugin scullery_plugin = {
     .name = "qmc",
     .summary = "Quasi-Monte Carlo Gaussian rows: scrambled Sobol or Halton points",
+    .definition =
+        "s() = gamma and sqrt(2*gamma) or sigma or 1\n"
+        /* Halton: digits of t in a prime base, each mapped, behind the point. */
+        "prime(n) = (function(p, is)\n"
+        "  for k = 2, p - 1 do is = is and p % k > 0 end\n"
+        "  return is and p or prime(p) end)(n + 1, true)\n"
+        "halton(t, j, p, r) = (function(point, cell, left, whole, k)\n"
+        "  while whole <= (1 << 44)//p do\n"
+        "    local a = scramble and 1 + r.below(0, j, 2*k - 1, p - 1) or 1\n"
+        "    cell, point = cell/p, point + (left % p*a + r.below(0, j, 2*k, p)) % p*cell/p\n"
+        "    left, whole, k = left//p, whole*p, k + 1\n"
+        "  end\n"
+        "  return point + ((r.bits(0, j, 0) >> 56) + 0.5)/256*cell end)(0, 1, t, 1, 1)\n"
+        /* Sobol: of columns 0 and 1, whose direction numbers are short. */
+        "direction(k, j) = j == 0 and 1 << 52 - k or k == 1 and 1 << 51 or (function(v)\n"
+        "  return v ~ v >> 1 end)(direction(k - 1, j))\n"
+        "mixed(v, j, r, i) = i > 52 and 0 or mixed(v, j, r, i + 1) ~ ((v >> 52 - i) % 2 == 0 and 0 "
+        "or\n"
+        "  1 << 52 - i | r.bits(0, j, i) & (1 << 52 - i) - 1)\n"
+        "sobol(t, j, r) = (function(point)\n"
+        "  for k = 1, 30 do\n"
+        "    local v = direction(k, j)\n"
+        "    if (t ~ t >> 1) >> k - 1 & 1 == 1 then point = point ~ (scramble and mixed(v, j, r, "
+        "1) or v) end\n"
+        "  end\n"
+        "  return (point + 0.5)/2^52 end)(r.bits(0, j, 0) >> 12)\n"
+        /* A point in (0, 1). */
+        "u(t, j, p, r) = sequence == \"halton\" and halton(t, j, p, r) or j < 2 and sobol(t, j, r) "
+        "or 0/0\n"
+        "draw(t, r) = r.dim < 9 and (function(p)\n"
+        "  return map(range(r.dim), function(j)\n"
+        "    p = prime(p)\n"
+        "    return s()*probit(u(t, j - 1, p, r)) end) end)(1)",
     .doc =
         "w_t = sigma F^-1(u_t), F the normal distribution function, u_t point t of a sequence in\n"
         "[0,1]^d; z = <w, x> + b.\n"

@@ -344,6 +344,31 @@ static scl_status tensorsketch_pair_kernel(const void *instance, const scl_part 
 const scl_plugin scullery_plugin = {
     .name = "tensorsketch",
     .summary = "TensorSketch: features of the polynomial kernel by count sketches and FFT",
+    .definition =
+        /* A count sketch of m buckets. */
+    "count(x, m, t, r) = (function(c)\n"
+    "  for i = 1, #x do\n"
+    "    local h = r.bits(0, t, i - 1)\n"
+    "    local k = (h & m - 1) + 1\n"
+    "    c[k] = c[k] + when(h < 0, -1, 1)*x[i]\n"
+    "  end\n"
+    "  return c end)(map(range(m), function() return 0 end))\n"
+    /* The cyclic convolution. */
+    "convolved(a, b) = map(a, function(_, k)\n"
+    "  return sum(a, function(v, i) return v*b[(k - i) % #a + 1] end) end)\n"
+    "sketch(x, m, b, j, r) = j == 0 and count(x, m, 64*b, r) or\n"
+    "  convolved(sketch(x, m, b, j - 1, r), count(x, m, 64*b + j, r))\n"
+    /* The largest power of two up to n. */
+    "power(n, m) = 2*m <= n and power(n, 2*m) or m\n"
+    /* Sketch b and those behind it, of the parameters that are left. */
+    "rest(x, left, b, r) = left == 0 and {} or join(sketch(x, power(left, 1), b, degree - 1, r),\n"
+    "  rest(x, left - power(left, 1), b + 1, r))\n"
+    "z(x, W, r) = r.total < 128 and rest(join(map(x, function(v) return sqrt(scale)*v end),\n"
+    "  offset > 0 and { sqrt(offset) } or {}), r.total, 0, r)\n"
+    /* The share of a sketch in all parameters. */
+    "share(t, left, T) = t < power(left, 1) and power(left, 1)/T or\n"
+    "  share(t - power(left, 1), left - power(left, 1), T)\n"
+    "scale(w, r, t) = sqrt(share(t, r.total, r.total))",
     .doc = "z = C_1 x' * ... * C_p x', a cyclic convolution of p = degree count sketches of\n"
            "x' = (sqrt(scale) x, sqrt(offset)); with nonlinearity.identity the features estimate\n"
            "(scale <x,y> + offset)^degree without bias (Pham and Pagh 2013, Fast and scalable\n"
