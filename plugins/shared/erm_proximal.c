@@ -4,7 +4,7 @@
  *   x+ = S( y - M grad F(y)/L ),   S shrinks a_j towards 0 by l1 M_j/L,
  *   y+ = x+ + beta (x+ - x)
  *
- * M is the metric of the features' scales, L is found by doubling, and beta begins anew where the
+ * M is the metric of the features' scales (risk_metric), L is found by doubling, and beta begins anew where the
  * step turns back (O'Donoghue and Candes 2015). Scores are linear in x: an iteration is a product
  * and an adjoint. The residual is that of the subgradient of least norm. */
 #include "shared/erm.h"
@@ -16,14 +16,6 @@ typedef struct descent {
   double curvature, momentum;
 } descent;
 
-/* M_i */
-static double metric_of(const erm_machine *m, size_t i) {
-  const size_t feature = i / m->risk.columns;
-  if (!SCL_HAS(m->problem, scale) || m->problem->scale == NULL || feature >= m->problem->features)
-    return 1;
-  return 1 / (m->problem->scale[feature] * m->problem->scale[feature]);
-}
-
 double erm_subgradient_norm(const erm_machine *m) {
   const size_t count = m->problem->features * m->risk.columns;
   const double l1 = erm_l1(m->self);
@@ -34,7 +26,7 @@ double erm_subgradient_norm(const erm_machine *m) {
                          : a > 0    ? g + l1
                          : a < 0    ? g - l1
                                     : copysign(fmax(0, fabs(g) - l1), g);
-    sum += metric_of(m, i) * least * least;
+    sum += risk_metric(&m->risk, i) * least * least;
   }
   return sqrt(sum);
 }
@@ -44,7 +36,8 @@ static scl_status descent_point(descent *d, scl_error *error) {
   const erm_machine *m = d->m;
   const size_t c = m->risk.columns, count = m->problem->features * c;
   for (size_t i = 0; i < m->risk.size; i++) {
-    const double length = metric_of(m, i) / d->curvature, to = d->y[i] - length * d->y_gradient[i];
+    const double length = risk_metric(&m->risk, i) / d->curvature,
+                 to = d->y[i] - length * d->y_gradient[i];
     d->next[i] = i < count ? copysign(fmax(0, fabs(to) - length * erm_l1(m->self)), to) : to;
   }
   const scl_status status = m->problem->product(m->problem, d->next, c, d->next_scores, error);
@@ -63,7 +56,7 @@ static scl_status descent_bounded(descent *d, double value, bool *good, scl_erro
   for (size_t i = 0; i < m->risk.size; i++) {
     const double by = d->next[i] - d->y[i];
     model += d->y_gradient[i] * by;
-    square += by * by / metric_of(m, i);
+    square += by * by / risk_metric(&m->risk, i);
   }
   *good = here <= model + d->curvature / 2 * square +
                       fmax(1e-14 * fabs(value), risk_noise(&m->risk, value));
@@ -75,7 +68,7 @@ static void descent_accelerate(descent *d) {
   erm_machine *m = d->m;
   double back = 0;
   for (size_t i = 0; i < m->risk.size; i++)
-    back += (d->y[i] - d->next[i]) * (d->next[i] - m->x[i]) / metric_of(m, i);
+    back += (d->y[i] - d->next[i]) * (d->next[i] - m->x[i]) / risk_metric(&m->risk, i);
   const double before = back > 0 ? 1 : d->momentum, now = (1 + sqrt(1 + 4 * before * before)) / 2,
                beta = back > 0 ? 0 : (before - 1) / now;
   d->momentum = now;

@@ -132,15 +132,9 @@ scl_status erm_curvatures(erm_machine *m, scl_error *error) {
 }
 
 double erm_norm(const erm_machine *m, const double *gradient) {
-  const scl_problem *problem = m->problem;
-  const bool scaled = SCL_HAS(problem, scale) && problem->scale != NULL;
   double sum = 0;
-  for (size_t i = 0; i < m->risk.size; i++) {
-    const size_t feature = i / m->risk.columns;
-    const double g =
-        scaled && feature < problem->features ? gradient[i] / problem->scale[feature] : gradient[i];
-    sum += g * g;
-  }
+  for (size_t i = 0; i < m->risk.size; i++)
+    sum += risk_metric(&m->risk, i) * gradient[i] * gradient[i];
   return sqrt(sum);
 }
 

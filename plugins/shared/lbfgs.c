@@ -27,12 +27,8 @@ scl_status lbfgs_open(lbfgs *l, const risk *r, scl_error *error) {
   memset(l->scores, 0, 2 * r->scores * sizeof *l->scores); /* of rows of other processes */
   l->metric = l->slope_sum + r->columns;
   l->best = l->metric + size;
-  for (size_t i = 0; i < size; i++) {
-    const size_t feature = i / r->columns;
-    const bool scaled =
-        SCL_HAS(r->problem, scale) && r->problem->scale != NULL && feature < r->problem->features;
-    l->metric[i] = scaled ? 1 / (r->problem->scale[feature] * r->problem->scale[feature]) : 1;
-  }
+  for (size_t i = 0; i < size; i++)
+    l->metric[i] = risk_metric(r, i);
   memset(l->x, 0, size * sizeof *l->x);
   return SCL_STATUS_OK;
 }

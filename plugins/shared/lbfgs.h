@@ -11,9 +11,8 @@ typedef struct lbfgs {
   double *x, *trial, *gradient, *trial_gradient, *direction; /* size numbers each */
   double *scores, *trial_scores;                             /* n c each */
   double *slope_sum;                                         /* c */
-  double *metric; /* size numbers: of the first guess of the inverse Hessian, 1 / scale^2 where
-                     columns are of very different size, else 1 */
-  double *steps, *changes;       /* LBFGS_PAIRS x size */
+  double *metric;          /* size numbers: risk_metric, the first guess of the inverse Hessian */
+  double *steps, *changes; /* LBFGS_PAIRS x size */
   double curvature[LBFGS_PAIRS]; /* step . change of each pair */
   size_t pairs, next;
   double value;

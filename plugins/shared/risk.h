@@ -41,6 +41,16 @@ static inline double risk_penalty(const risk *r, const double *x) {
   return r->lambda / 2 * risk_dot(count, x, x);
 }
 
+/* The metric of number i of x: about 1 / (d^2F/dx_i^2) where columns are of very different size,
+ * scale^2 + lambda, else 1. By 1 / scale^2 alone a column that is nearly constant, whose curvature
+ * is lambda, would outweigh all others. */
+static inline double risk_metric(const risk *r, size_t i) {
+  const size_t feature = i / r->columns;
+  if (!SCL_HAS(r->problem, scale) || r->problem->scale == NULL || feature >= r->problem->features)
+    return 1;
+  return 1 / (r->problem->scale[feature] * r->problem->scale[feature] + r->lambda);
+}
+
 /* What rounding of float32 features may change a value by; 0 for float64. */
 static inline double risk_noise(const risk *r, double value) {
   const scl_problem *problem = r->problem;

@@ -412,6 +412,22 @@ function TestExhaustedIterationsAreSaid()
   end
 end
 
+-- A column that is nearly constant has the curvature lambda, not that of its size.
+function TestColumnsOfVeryDifferentSize()
+  local X, classes = sc.randn{ 90, 5, seed = 1 }, {}
+  for i = 1, 90 do
+    local a, b = X:get(i, 1), X:get(i, 2)
+    X:set(i, 4, X:get(i, 4) * 1e-5)
+    classes[i] = a + b ^ 2 > 1 and "u" or a < -0.5 and "v" or "w"
+  end
+  for _, solver in ipairs{ sc.solver.logistic{ lambda = 1e-2 },
+    sc.solver.hinge{ lambda = 1e-2, loss = "squared_hinge" } } do
+    local info = sc.pipeline{ solver }:fit(X, classes):info()
+    lu.assertEquals(info.status, "converged")
+    lu.assertTrue(info.iterations <= 40, info.iterations)
+  end
+end
+
 function TestConstantTargets()
   for _, name in ipairs{ "huber", "trimmed", "cg" } do
     local m = sc.pipeline{ sc.solver[name]{ intercept = true } }:fit(x4, sc.ones(60, 1) * 4)
