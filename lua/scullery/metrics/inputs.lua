@@ -42,7 +42,7 @@ for title, names in pairs{ accuracy = "", error_rate = "", balanced_accuracy = "
   pr_auc = "classes positive", roc_curve = "classes positive", pr_curve = "classes positive",
   lift_curve = "classes positive", top_k = "classes k",
   calibration = "classes bins", mse = "", rmse = "", mae = "", nrmse = "", r2 = "",
-  spearman = "" } do
+  spearman = "", hamming = "", subset_accuracy = "", f1_micro = "", f1_macro = "" } do
   taken[title] = { weights = rules.weights }
   for name in names:gmatch("%S+") do taken[title][name] = rules[name] end
   options.declare("metrics." .. title, taken[title])

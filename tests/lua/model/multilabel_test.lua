@@ -68,6 +68,11 @@ function TestMetrics()
   lu.assertAlmostEquals(m.subset_accuracy(said, truth), 0.5, 1e-12)
   lu.assertAlmostEquals(m.f1_micro(said, truth), 8 / 11, 1e-12)
   lu.assertAlmostEquals(m.f1_macro(said, truth), (1 + 2 / 3 + 2 / 3 + 0) / 4, 1e-12)
+  local twice = { 1, 1, 3, 4, 4, 4 } -- the rows whose weights are 2, 0, 1 and 3
+  for _, name in ipairs{ "hamming", "subset_accuracy", "f1_micro", "f1_macro" } do
+    lu.assertAlmostEquals(m[name](said, truth, { weights = { 2, 0, 1, 3 } }),
+      m[name](said:select(twice), truth:select(twice)), 1e-12, name)
+  end
   fails({ "hamming", "4 x 4" }, m.hamming, said, truth:slice(1, 2))
   fails({ "hamming", "prediction", "no" }, m.hamming)
   fails({ "f1_micro", "truth" }, m.f1_micro, said)
