@@ -482,7 +482,7 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- that ds:split{ test = holdout, seed = seed } sets aside; the best is fitted to all rows.
 ---
 --- score: "error" (the share of wrong labels; the default for a classification) or "loss" (the
---- squared error), which need no extra pass; "subset_accuracy" (the default where a solver learns
+--- squared error summed over targets), which need no extra pass; "subset_accuracy" (the default where a solver learns
 --- several labels one after the other); the name of a metric of sc.metrics ("auc", "f1", "mae",
 --- ...); a list of such a name and its options ({ "top_k", k = 3 }); or a function of (predictions,
 --- truth, { scores =, probabilities =, classes =, weights = }). Larger is better for a function,

@@ -213,8 +213,9 @@ end
 ---
 --- block: the number of rows of a block (it does not affect results). allowance: bytes of memory in
 --- which solvers with many passes cache blocks of features (1.5e9, and at most half of the free
---- memory; it does not affect results). class_weights: "balanced" or { label = weight }, the weight
---- of each row of a class, multiplied by the data set's own weights.
+--- memory; it does not affect results). class_weights: { label = weight }, the weight of each row
+--- of a class, multiplied by the data set's own weights; or "balanced", with which all classes have
+--- the same total weight among the rows of the fit, whose weights folds keep.
 ---
 --- target, for regressions: "log" learns the logarithms of the targets, "standardize" their
 --- distances from the mean in standard deviations, { log = true, standardize = true } both.

@@ -22,12 +22,18 @@ function weights.check(value)
   return value
 end
 
--- The weight of each class, in the order of ds.classes. "balanced": n / (classes * rows of the
--- class), so that all classes have the same total weight.
-local function of_classes(ds, given)
-  local list, counts = {}, ds:class_counts()
+-- The weight of each class, in the order of ds.classes. "balanced": n / (classes * n of the class),
+-- n the sums of the rows' weights w, so that all classes have the same total weight.
+local function of_classes(ds, given, place, w)
+  local list = {}
   if given == "balanced" then
-    for k, count in ipairs(counts) do list[k] = count > 0 and #ds / (#counts * count) or 0 end
+    for k = 1, #ds.classes do list[k] = 0 end
+    for i = 1, #ds do
+      local k = place[ds.y:get(i, 1)]
+      list[k] = list[k] + w:get(i, 1)
+    end
+    local share = w:sum() / #list
+    for k, total in ipairs(list) do list[k] = total > 0 and share / total or 0 end
     return list
   end
   local known = {}
@@ -48,9 +54,10 @@ function weights.of(ds, class_weights)
   if not class_weights then return ds.weights end
   if ds.task ~= "classification" then error("class_weights are for classification", 0) end
   if not ds.X then error("class_weights need the labels in memory; this data set streams", 0) end
-  local list, place, n = of_classes(ds, class_weights), targets.places(ds.classes), #ds
-  local w = ds.weights and ds.weights:astype("float64"):copy() or core.ones(n, 1)
-  for i = 1, n do w:set(i, 1, w:get(i, 1) * list[place[ds.y:get(i, 1)]]) end
+  local w = ds.weights and ds.weights:astype("float64"):copy() or core.ones(#ds, 1)
+  local place = targets.places(ds.classes)
+  local list = of_classes(ds, class_weights, place, w)
+  for i = 1, #ds do w:set(i, 1, w:get(i, 1) * list[place[ds.y:get(i, 1)]]) end
   return w
 end
 

@@ -127,6 +127,20 @@ function TestClassWeightsAreRowWeights()
   end
 end
 
+-- "balanced": a row of weight 2 counts as two rows.
+function TestBalancedClassesCountWeights()
+  local copies, w = {}, {}
+  for i = 1, 60 do
+    w[i] = i % 3
+    for _ = 1, w[i] do copies[#copies + 1] = i end
+  end
+  local a = fit(sc.solver.ridge{ lambda = 0.1 }, data_of(labels, "classification", w),
+    { class_weights = "balanced" })
+  local b = fit(sc.solver.ridge{ lambda = 0.1 },
+    data_of(labels, "classification"):select(copies), { class_weights = "balanced" })
+  lu.assertTrue((a:weights() - b:weights()):abs():max() < 1e-9)
+end
+
 -- mean log sum exp f - f_y, its gradient formed from all rows
 function TestSoftmaxIsStationary()
   local y, lambda, w = {}, 0.01, heavy
