@@ -482,12 +482,12 @@ Pipeline.__tostring, Pipeline.__summary = shown.text, shown.summary
 --- that ds:split{ test = holdout, seed = seed } sets aside; the best is fitted to all rows.
 ---
 --- score: "error" (the share of wrong labels; the default for a classification) or "loss" (the
---- squared error summed over targets), which need no extra pass; "subset_accuracy" (the default where a solver learns
---- several labels one after the other); the name of a metric of sc.metrics ("auc", "f1", "mae",
---- ...); a list of such a name and its options ({ "top_k", k = 3 }); or a function of (predictions,
---- truth, { scores =, probabilities =, classes =, weights = }). Larger is better for a function,
---- unless it is given in a list with better = "smaller". Rows are not weighted in a score, except
---- for gcv.
+--- squared error summed over targets), which need no extra pass; "subset_accuracy" (the default
+--- where a solver learns several labels one after the other); the name of a metric of sc.metrics
+--- ("auc", "f1", "mae", ...); a list of such a name and its options ({ "top_k", k = 3 }); or a
+--- function of (predictions, truth, { scores =, probabilities =, classes =, weights = }). Larger is
+--- better for a function, unless it is given in a list with better = "smaller". Rows are not
+--- weighted in a score, except for gcv.
 ---
 --- draws: the number of random combinations to try instead of the whole grid. sc.choose.log and
 --- sc.choose.range without a count then give any point of their range. A list of values of the
