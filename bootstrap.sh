@@ -79,10 +79,10 @@ is_of_another_tree() {
   ! [ "$(cached "$1" CMAKE_HOME_DIRECTORY)" -ef . ] || ! [ "$(cached "$1" CMAKE_CACHEFILE_DIR)" -ef "$1" ]
 }
 
-# build product | tests: into build/, what is installed, or that and the tests. build PRESET: into build-PRESET/.
+# build command | product | tests: into build/, what runs scripts, or what is installed, or that and the tests. build PRESET: into build-PRESET/.
 build() {
   local folder=build configure=() make
-  case $1 in product | tests) ;; *) folder=build-$1 ;; esac
+  case $1 in command | product | tests) ;; *) folder=build-$1 ;; esac
   say "building in $folder/"
   if is_of_another_tree "$folder"; then
     say "$folder/ was configured for $(cached "$folder" CMAKE_HOME_DIRECTORY): configuring it afresh"
@@ -96,7 +96,7 @@ build() {
     # A build folder keeps the generator that it was made with.
     [ -e build/CMakeCache.txt ] && [ "${configure[0]}" != --fresh ] || configure+=(-G Ninja)
     make=(build)
-    if [ "$1" = tests ]; then configure+=(-DBUILD_TESTING=ON); else make+=(--target product); fi
+    if [ "$1" = tests ]; then configure+=(-DBUILD_TESTING=ON); else make+=(--target "$1"); fi
   fi
   local from=$SECONDS
   cmake "${configure[@]}" && cmake --build "${make[@]}" || return # where a condition is asked, "set -e" does not end it
@@ -109,9 +109,9 @@ run_tests() {
   if in_ci; then left_out=(); fi
   log=$(mktemp)
   say "testing in $1/"
-  # One test more than there are processors: many wait for the clock or for other processes.
+  # Two tests more than there are processors: many wait for the clock or for other processes.
   local from=$SECONDS
-  ctest --test-dir "$1" --output-on-failure --parallel "$(($(nproc) + 1))" "${left_out[@]}" | tee "$log" || status=$?
+  ctest --test-dir "$1" --output-on-failure --parallel "$(($(nproc) + 2))" "${left_out[@]}" | tee "$log" || status=$?
   say "tested in $1/: $((SECONDS - from)) seconds"
   say "the slowest tests in $1/, in seconds:"
   sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*|\2 \1|p' "$log" | sort -rn | sed 20q
@@ -121,7 +121,7 @@ run_tests() {
 
 demo() {
   install_needed
-  build product
+  build command
   say "running scripts/demo.lua"
   build/scullery scripts/demo.lua
 }

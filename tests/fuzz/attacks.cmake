@@ -1,5 +1,5 @@
-# The attacks: each with a fixed seed for 5 seconds, and as NAME_fresh, for about as many as stand here, with one that is new for each
-# state of the committed files: what fails there fails again. By hand they go on for as long as --seconds says, with a seed of the clock:
+# The attacks: as NAME_fresh, for about as many seconds as stand here, with a seed that is new for each state of the committed files: what
+# fails there fails again. By hand they go on for as long as --seconds says, with a seed of the clock:
 # build/scullery tests/fuzz/NAME.lua --seed fresh --seconds 3600.
 if(NOT SCULLERY_SANITIZE)
   add_library(failing_allocator MODULE fuzz/failing_allocator.c)
@@ -8,26 +8,11 @@ if(NOT SCULLERY_SANITIZE)
   target_link_libraries(failing_allocator PRIVATE flags)
 endif()
 
-# 0 seconds: no fresh seed. Under the sanitizers the fresh seed alone: calls of the fixed one are no others from run to run.
-function(add_attack name seconds_fresh)
-  set(seeds 1 fresh)
-  if(seconds_fresh EQUAL 0)
-    set(seeds 1)
-  elseif(SCULLERY_SANITIZE)
-    set(seeds fresh)
-  endif()
-  foreach(seed ${seeds})
-    set(test attack_${name}_${seed})
-    set(seconds 5)
-    if(seed STREQUAL fresh)
-      set(seed tree)
-      set(seconds ${seconds_fresh})
-    endif()
-    add_test(NAME ${test} COMMAND $<TARGET_FILE:scullery> tests/fuzz/${name}.lua --seed ${seed} --seconds ${seconds} ${ARGN}
-      WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    describe_test(${test})
-    set_tests_properties(${test} PROPERTIES LABELS "slow;attack")
-  endforeach()
+function(add_attack name seconds)
+  add_test(NAME attack_${name}_fresh COMMAND $<TARGET_FILE:scullery> tests/fuzz/${name}.lua --seed tree --seconds ${seconds} ${ARGN}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  describe_test(attack_${name}_fresh)
+  set_tests_properties(attack_${name}_fresh PROPERTIES LABELS "slow;attack")
 endfunction()
 
 if(NOT SCULLERY_SANITIZE)
@@ -39,12 +24,7 @@ if(NOT SCULLERY_SANITIZE)
   add_attack(checkpoints 20)
   add_attack(combinations 20)
   add_attack(processes 15)
-  # Of experiments the run with a fresh seed is a long one: hundreds of kills.
-  add_attack(experiments 0)
-  add_test(NAME attack_experiments_long COMMAND $<TARGET_FILE:scullery> tests/fuzz/experiments.lua --seed tree --seconds 30 --kills 1000
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  describe_test(attack_experiments_long)
-  set_tests_properties(attack_experiments_long PROPERTIES LABELS "slow;attack;long")
+  add_attack(experiments 30 --kills 1000)
 elseif(SCULLERY_SANITIZE MATCHES "address")
   add_attack(api 15)
   add_attack(allocations 15)

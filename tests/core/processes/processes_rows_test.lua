@@ -205,6 +205,7 @@ function TestFilesWithQuotesAreReadByShares()
       lu.assertStrContains(one, words)
     end
     for _, count in counts(2, 3, 7) do lu.assertEquals(succeeds(count, code), one, count) end
+    if support.sanitized then return end
     -- Shares that are cut wrongly are read again from the beginning: the bytes tell.
     local function broken() return '"\n,"' end
     local large = rows(40, "\n", broken):gsub('(%d+),"', '"%1","') -- quotes begin lines too
