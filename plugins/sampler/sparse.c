@@ -460,7 +460,8 @@ const scl_plugin scullery_plugin = {
     "\"uniform\", sin(sqrt(3)*z)/(sqrt(3)*z), cos(z))\n"
     "mean_of(x, s) = total(map(x, function(z) return c(sigma*z/sqrt(s)) end), s, #x)"
     "/subsets(#x, s)\n"
-    "characteristic(x) = P(#x, 0) + sum(#x, function(s) return P(#x, s)*mean_of(x, s) end)",
+    "characteristic(x) = #x < 9 and P(#x, 0) + sum(#x, function(s) return P(#x, s)*mean_of(x, s) "
+    "end)",
     .doc =
         "Draws an in-degree s (fixed, binomial or from a table), a support N of s columns,\n"
         "uniform without replacement, and weights on it with variance sigma^2/s:\n"

@@ -95,6 +95,13 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- directions and lengths of rows share their numbers
   { "sampler", "spherical.c", "address.stream + STREAM_RADIUS", "address.stream", "definition",
     "fail", "parameter" },
+  -- classes that a softmax joins take one root each
+  { "solver", "optimal_stepsize.c", "joined ? ROUNDS : 1", "joined ? 1 : 1", "definition", "fail",
+    "3 classes" },
+  -- the tolerance is not reported
+  { "solver", "hinge/squared.c", "out->tolerance = tolerance;", "(void)tolerance;", "solves",
+    "fail", "reports none", { "hinge.c", "loops.c", "newton.c", "sparse.c",
+      "sparse_descent.c", "sparse_face.c", "working.c" } },
   -- targets begin at 1
   { "loss", "gamma.c", ".low = 0", ".low = 1", "definition", "fail", "its targets" },
   -- each block of a page begins with its first truth value

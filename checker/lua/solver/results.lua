@@ -29,7 +29,19 @@ end
 
 -- ------------ solved at all
 
-local function check_fit(t, fit, what)
+-- How near it is said to be is compared with what was asked for.
+local function check_tolerance(t, fit, component, what)
+  local option = problems.option(t, "role", "tolerance")
+  local asked = option and core.settings(t:instance(component))[option.name]
+  if type(asked) ~= "number" or not (fit.gap or fit.residual) then return end
+  if fit.status ~= "converged" and not fit.tolerance then return end
+  t:expect(fit.tolerance == asked, "%s: its tolerance is %g, and it reports %s beside its %s", what,
+    asked, fit.tolerance and ("%g"):format(fit.tolerance) or "none", fit.gap and "gap"
+    or "residual")
+end
+
+local function check_fit(t, fit, what, component)
+  if component then check_tolerance(t, fit, component, what) end
   finite(t, fit.predictions, what .. ": a prediction is not finite")
   if fit.weights then finite(t, fit.weights, what .. ": a coefficient is not finite") end
   if fit.intercept then finite(t, fit.intercept, what .. ": an intercept is not finite") end
@@ -44,8 +56,9 @@ end
 local function solves(t)
   for one in problems.variants(t) do
     for _, case in ipairs(one.cases) do
-      check_fit(t, problems.solved(t, one.component, case.problem, case.label), case.label)
-      check_fit(t, problems.solved(t, one.exact, case.problem, case.label), case.label)
+      for _, component in ipairs{ one.component, one.exact } do
+        check_fit(t, problems.solved(t, component, case.problem, case.label), case.label, component)
+      end
     end
   end
 end

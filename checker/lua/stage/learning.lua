@@ -300,7 +300,8 @@ local function check_weights(t)
         expect_reports(t, stage, { X = X, y = targets, weights = weights }, {
           X = repeated(X, times), y = repeated(targets, times) }, 1e-6, "rows of weight 0, 1 and 2")
       end
-      check_each_target(t, stage, X, three)
+      -- what is chosen among rounds by few random features may change
+      if not (has_seed(t) and t.label) then check_each_target(t, stage, X, three) end
       local _, sentence = rows.try(t, "rows without targets", function()
         return core.fit_stage(t:instance(stage), core.source(X), {})
       end)
