@@ -21,6 +21,8 @@ enum { BYTES = 16, ROWS = 4 };
 #endif
 /* BLOCK rows of A and of C fit into the second-level cache. */
 enum { VECTORS = ISA_STRIP_BYTES / BYTES, BLOCK = 64, NARROW = 16 };
+/* Strips that are multiplied together by a row alone, whose sums would wait for each other. */
+enum { STRIPS = 4 };
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -35,7 +37,7 @@ INLINE size_t tile_rows(size_t left) {
 }
 
 /* Loops of known lengths, so that sums stay in registers. */
-#define UNROLLED _Pragma("GCC unroll 8")
+#define UNROLLED _Pragma("GCC unroll 12")
 
 /* One instance of the tile for each size, as constants for the compiler. */
 #define CASE(suffix, tall, wide) \
@@ -133,6 +135,20 @@ INLINE size_t tile_rows(size_t left) {
     } \
   } \
 \
+  /* One row times STRIPS whole strips, `strip` numbers apart, at most CHUNK. */ \
+  static void row_##suffix(size_t terms, const type *left, const type *right, size_t strip, \
+                           bool add, type *out) { \
+    vector_##suffix sum[STRIPS * VECTORS] = {{0}}, *to = (vector_##suffix *)out; \
+    for (size_t k = 0; k < terms; k++, right += WIDTH_##suffix) \
+      UNROLLED for (size_t s = 0; s < STRIPS; s++) UNROLLED for (size_t v = 0; v < VECTORS; v++) \
+          sum[s * VECTORS + v] += \
+          (left[k] - (vector_##suffix){0}) * ((const vector_##suffix *)(right + s * strip))[v]; \
+    UNROLLED for (size_t v = 0; v < STRIPS * VECTORS; v++) { \
+      if (add) sum[v] += to[v]; \
+      to[v] = sum[v]; \
+    } \
+  } \
+\
   /* A tile of which columns from .. to-1 of the strip are wanted, at `out`. */ \
   static void edge_##suffix(size_t tall, size_t from, size_t to, size_t terms, const type *left, \
                             ptrdiff_t apart, const type *right, bool add, type *out, \
@@ -173,6 +189,13 @@ INLINE size_t tile_rows(size_t left) {
       for (size_t k = 0; k == 0 || k < terms; k += CHUNK_##suffix) \
         for (size_t j = begin; j < end; j += WIDTH_##suffix) { \
           const size_t from = j < first ? first - j : 0; \
+          if (rows - i == 1 && from == 0 && end - j >= STRIPS * WIDTH_##suffix) { \
+            row_##suffix(least(CHUNK_##suffix, terms - k), block + k, \
+                         right + j * terms + k * WIDTH_##suffix, terms * WIDTH_##suffix, \
+                         add || k > 0, to + (j - first)); \
+            j += (STRIPS - 1) * WIDTH_##suffix; \
+            continue; \
+          } \
           strip_##suffix(least(BLOCK, rows - i), from, least(WIDTH_##suffix, end - j), \
                          least(CHUNK_##suffix, terms - k), block + k, apart, \
                          right + j * terms + k * WIDTH_##suffix, add || k > 0, \
