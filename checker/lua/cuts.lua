@@ -7,9 +7,13 @@ local parameters = require "scullery_checker.parameters"
 
 -- Times the default, or 1. Further from it powers overflow, and laws of samplers settle down.
 local FACTORS <const> = { 3e-4, 0.05, 20, 3e3 }
-local FACTORS_OF <const> = { sampler = { 20, 3e3 }, kernel = { 1e-5, 3e-4, 0.05, 20, 3e3, 1e5 } }
+-- A metric's small number, as a floor, is below all numbers of most rows.
+local FACTORS_OF <const> = { sampler = { 20, 3e3 }, metric = { 20, 3e3 },
+  kernel = { 1e-5, 3e-4, 0.05, 20, 3e3, 1e5 } }
 local SCALES <const> = { 1, 1e3, 1e-3, 1e6, 1e-6 } -- of rows
 
+-- Where bounds are further apart, numbers near them are so far from usual that all is the same.
+local WIDE <const> = 1e9
 local MOST_WORDS <const> = 4 -- of other options that are tried
 
 -- outcomes[kind](t, component, scale): a matrix, on rows of that size. Of stages none: what limits
@@ -102,7 +106,7 @@ local function pairs_of(kind, option)
     end
   end
   local span = option.high - option.low
-  for _, share in ipairs(span < math.huge and { 1e-4, 1e-2 } or {}) do
+  for _, share in ipairs(span < WIDE and { 1e-4, 1e-2 } or {}) do
     list[#list + 1] = { option.low + share * span, option.low + share / 2 * span }
     list[#list + 1] = { option.high - share * span, option.high - share / 2 * span }
   end
