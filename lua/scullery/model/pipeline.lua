@@ -532,12 +532,12 @@ end
 --- change. Returns an object with .mean, .stderr, .folds (the score of each fold), .score (its
 --- name) and .unconverged (fits that did not converge); it prints as text.
 ---
---- folds: a number from 2 (random folds, stratified for a classification); "loo": each row is a
---- fold; "time": `count` folds (5) by the data set's time column, or by the order of rows without
---- one: each is learnt from the rows before it, at least `gap` earlier, and ends after `horizon`
---- (both in the unit of the time column: days for dates, rows without a column); or a list with the
---- fold number of each row. groups: as in ds:split: rows of one group are in one fold. shuffle =
---- false: folds are consecutive rows.
+--- folds: a number from 2 (random folds, stratified for a classification that does not stream);
+--- "loo": each row is a fold; "time": `count` folds (5) by the data set's time column, or by the
+--- order of rows without one: each is learnt from the rows before it, at least `gap` earlier, and
+--- ends after `horizon` (both in the unit of the time column: days for dates, rows without a
+--- column); or a list with the fold number of each row. groups: as in ds:split: rows of one group
+--- are in one fold. shuffle = false: folds are consecutive rows.
 ---
 --- A width or a regularisation that is not given, and T = "auto", are chosen for each fold from its
 --- own training rows. repeats: the number of repetitions with different folds (seed, seed + 1,
