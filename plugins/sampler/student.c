@@ -138,7 +138,8 @@ const scl_plugin scullery_plugin = {
     "chi(t, r) = (2*nu ~= floor(2*nu) or nu > 32) and G(t, r)/nu or\n"
     "  sum(2*nu//1, function(k) return r.normal(2, t, k - 1)^2 end)/(2*nu)\n"
     "draw(t, r) = map(range(r.dim), function(j)\n"
-    "  return (length and 1/length or scale or 1)*r.normal(0, t, j - 1)/sqrt(chi(t, r)) end)\n"
+    "  return (length and 1/length or scale or 1)*r.normal(0, t, j - 1)/sqrt(max(chi(t, r), "
+    "1e-100)) end)\n"
     "density(w) = (1 + (w/(length and 1/length or scale or 1))^2/(2*nu))^(-nu - 1/2)",
     .doc =
         "Draws w_t = scale n/sqrt(c/(2 nu)), n ~ N(0, I), c ~ chi-square(2 nu), one c for each "
