@@ -29,12 +29,13 @@ static scl_status create(void *instance, scl_error *error) {
   const scl_host *host = self->base.host;
   const scl_value *c = self->columns;
   if (c->form == 0) return SCL_STATUS_OK;
+  if (c->length == 0) return refuse(self, error);
   double *sorted = host->scratch((c->length + 1) * sizeof *sorted);
   if (sorted == NULL)
     return host->fail(error, SCL_STATUS_NO_MEMORY, "not enough memory for %zu columns", c->length);
   memcpy(sorted, c->list, c->length * sizeof *sorted);
   qsort(sorted, c->length, sizeof *sorted, compare);
-  int fine = c->length > 0;
+  int fine = 1;
   for (size_t i = 0; i < c->length; i++)
     fine &= sorted[i] == floor(sorted[i]) && (i == 0 || sorted[i] != sorted[i - 1]);
   return fine ? SCL_STATUS_OK : refuse(self, error);
