@@ -107,7 +107,9 @@ local function off_of(t, stage, relation, X, y)
     if core.find_nonfinite(want) or core.find_nonfinite(made) then return nil end
     local becomes = relation[3] or 1
     want = type(becomes) == "function" and becomes(want) or want * becomes
-    if relation.divided then undo_undivided(made, want, X) end
+    if relation.divided and core.stage_flags(t:instance(stage)).by_column then
+      undo_undivided(made, want, X)
+    end
     return (made - want):abs():max() / rows.spread(want)
   end)
   return ok and off or nil
