@@ -71,12 +71,13 @@ local split_rules = options.declare("dataset:split", {
   groups = folds.groups_rule, shuffle = { type = "boolean" }, rows = given_split.rule,
 })
 
---- dataset.set_aside(ds, test, seed): the split of ds:split{ test =, seed = } as a list of folds: 1
---- for test rows, 2 for training rows.
-function dataset.set_aside(self, test, seed)
+--- dataset.set_aside(ds, o): the split of ds:split{ test = o.holdout } with o.seed, o.groups and
+--- o.shuffle as a list of folds: 1 for test rows, 2 for training rows.
+function dataset.set_aside(self, o)
   dataset.check_fields(self)
   need_memory(self, "split")
-  local _, aside = folds.split(self, { test = test, seed = seed }, "holdout")
+  local _, aside = folds.split(self, { test = o.holdout, seed = o.seed, groups = o.groups,
+    shuffle = o.shuffle }, "holdout")
   local ids = {}
   for i = 1, #self do ids[i] = 2 end
   for _, i in ipairs(aside) do ids[i] = 1 end

@@ -1,6 +1,5 @@
 --- Successive halving, the way of p:search through its combinations that method = "halving" names:
 --- all of them on few rows, the better ones on more.
-local component = require "scullery.compose.component"
 local core = require "scullery.core"
 local dataset = require "scullery.data.dataset"
 local features = require "scullery.compose.features"
@@ -49,6 +48,13 @@ local function path_with(path, f)
   return copy
 end
 
+-- The solver's option whose values are scaled with the rows, or nil: neighbours are counted.
+local function scaled_option(solver)
+  for _, option in ipairs(core.plugin_info("solver", solver.name).options) do
+    if option.role == "regularisation" and option.takes_number then return option end
+  end
+end
+
 -- The runs of a round with `rows` of n rows: copies with fewer parameters; run.of: the run of the
 -- last round. Solvers minimise a mean over rows plus lambda times the penalty: the prior and the
 -- noise of a cell stay the same where rows times lambda do.
@@ -56,9 +62,12 @@ local function runs_of_round(runs, round, rows, n)
   local list, known = {}, {}
   for i, run in ipairs(runs) do
     known[run.pipeline] = known[run.pipeline] or narrowed(run.pipeline, round.T, rows)
-    local choices, role = {}, component.role(run.pipeline.solver, "regularisation")
-    local lambda = role and "solver." .. role
-    local function more(value) return type(value) == "number" and value * n / rows or value end
+    local choices, option = {}, scaled_option(run.pipeline.solver)
+    local lambda = option and "solver." .. option.name
+    local function more(value)
+      local scaled = type(value) == "number" and value * n / rows or value
+      return type(scaled) == "number" and scaled >= option.high and value or scaled
+    end
     for name, value in pairs(run.choices) do
       choices[name] = name:find "features%.T$" and fewer(value, round.T, rows)
         or name == lambda and more(value) or value

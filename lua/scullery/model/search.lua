@@ -329,6 +329,15 @@ local function check(self, ds, o)
   for _, variant in ipairs(variants) do
     multilabel.check_judged(variant.pipeline.solver, ds, o, criterion)
   end
+  for _, name in ipairs{ "count", "gap", "horizon" } do
+    if o[name] and (o.holdout or o.estimate) then
+      error(("option '%s' goes with folds = \"time\""):format(name), 0)
+    end
+  end
+  if o.estimate == "gcv" and (o.groups or o.groups == nil and ds.groups) then
+    error("folds = \"gcv\" does not keep groups of rows together: give folds = k, or groups = \z
+      false", 0)
+  end
   if criterion.name ~= "loss" and o.folds == "gcv" then
     error("folds = \"gcv\" estimates the squared error: score = \"loss\"", 0)
   end
@@ -360,9 +369,10 @@ end
 -- { mean, stderr, folds, choices }: the scores on the outer folds of the pipelines that a search
 -- without the fold chose, and these choices.
 local function nested(self, ds, o, criterion)
-  local folds = ds:fold_ids{ k = o.outer, seed = o.seed + 1 }
   local inner, values, choices = {}, {}, {}
   for k, v in pairs(o) do inner[k] = v end
+  local folds = ds:fold_ids{ k = o.outer, seed = o.seed + 1, groups = o.groups,
+    shuffle = o.shuffle }
   inner.outer, inner.each = nil, nil -- only for the search on all rows
   inner.progress, inner.judged, inner.estimate = nil, nil, nil -- the outer search reports
   inner.checkpoint, inner.every, inner.restart = nil, nil, nil
@@ -401,6 +411,9 @@ end
 -- refuse: see search.run.
 local function run_whole(self, data, o, refuse)
   local ds = dataset.coerce(data)
+  if o.groups and type(o.groups) ~= "string" then -- parts of the rows then have theirs
+    ds, o.groups = dataset.with(ds, { groups = folding.groups_of(o.groups, ds:size()) }), nil
+  end
   -- leave-one-out of groups has no short cut: each group is a fold
   local grouped = o.groups or (o.groups == nil and ds.groups ~= nil)
   o.estimate = estimates[o.folds] and not (o.folds == "loo" and grouped) and o.folds or nil

@@ -167,7 +167,7 @@ end
 --- the number of folds that judge, one for a hold-out.
 function search_runs.folds(ds, o)
   if o.estimate then return nil end
-  local folds = o.holdout and dataset.set_aside(ds, o.holdout, o.seed)
+  local folds = o.holdout and dataset.set_aside(ds, o)
     or judging.folds(ds, o, o.seed)
   o.judged = o.holdout and 1 or folding.number(folds)
   judging.check_folds(ds, folds, o.judged)

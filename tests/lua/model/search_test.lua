@@ -363,6 +363,32 @@ function TestNestedReport()
   lu.assertStrContains(tostring(best.table), "nested")
 end
 
+-- Rows that come twice, with random labels: the nearest row is the same one unless both are in one
+-- fold, as their group says.
+function TestGroupsAndOrderOfAllSearches()
+  local x = sc.randn{ 450, 2, seed = 3 }
+  local y, groups = {}, {}
+  for i = 1, 900 do y[i], groups[i] = (i - 1) % 450 < 225 and "a" or "b", (i - 1) % 450 + 1 end
+  local twice = sc.vcat(x, x)
+  local pairs_of = sc.dataset{ X = sc.hcat(twice, sc.matrix(groups)), y = y,
+    names = { "u", "v", "pair" } }
+  local p = sc.pipeline{ sc.stage.select{ columns = { 1, 2 } },
+    sc.solver.knn{ k = sc.choose{ 1, 5 } } }
+  local function lowest(o)
+    local t = p:search(pairs_of, o).table
+    return math.min(t.best.mean, t.outer and t.outer.mean or 1)
+  end
+  for _, given in ipairs{ "pair", groups } do
+    lu.assertTrue(lowest{ groups = given, holdout = 0.3 } > 0.3)
+    lu.assertTrue(lowest{ groups = given, folds = 3, outer = 3 } > 0.3)
+    lu.assertTrue(lowest{ groups = given, folds = 3, method = "halving" } > 0.3)
+    fails({ "gcv", "groups = false" }, p.search, p, pairs_of, { groups = given, folds = "gcv" })
+  end
+  lu.assertTrue(lowest{ holdout = 0.3 } < 0.3)
+  lu.assertEquals(lowest{ holdout = 450, shuffle = false }, 0) -- the rows again
+  fails({ "'gap'", "time" }, p.search, p, pairs_of, { holdout = 0.3, gap = 3 })
+end
+
 -- ------------ several solvers
 
 local function with_solver(solver)
