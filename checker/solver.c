@@ -134,7 +134,7 @@ static int model_decide(lua_State *L) {
 /* checker.solver_facts(solver) -> {float32, sparse, csr, penalty, loss = whether it has one,
  * objective, path = its option, intercept = whether it asks for one, models} */
 static int solver_facts(lua_State *L) {
-  static const char *const penalties[] = {"none", "l2", "l1", "box", "rkhs"};
+  static const char *const penalties[] = {"none", "l2", "l1", "box", "rkhs", "signs"};
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   const scl_penalty penalty = scl_solver_penalty(solver);
   const char *path = scl_solver_path_option(solver);
@@ -146,7 +146,7 @@ static int solver_facts(lua_State *L) {
   scl_lua_set_boolean(L, "objective", scl_instance_has(solver, SCL_ABILITY_OBJECTIVE));
   scl_lua_set_boolean(L, "intercept", scl_solver_wants_intercept(solver));
   scl_lua_set_boolean(L, "models", scl_instance_has(solver, SCL_ABILITY_MODEL));
-  if (penalty >= 0 && penalty <= SCL_PENALTY_RKHS)
+  if (penalty >= 0 && penalty <= SCL_PENALTY_SIGNS)
     scl_lua_set_text(L, "penalty", penalties[penalty]);
   scl_lua_set_integer(L, "penalty_number", (size_t)penalty);
   if (path != NULL) scl_lua_set_text(L, "path", path);
@@ -202,7 +202,13 @@ static int solver_means(lua_State *L) {
   return 1;
 }
 
-SCL_LUA_CALLS(scl_checker_solver_calls, {"watched_solve", watched_solve, 4},
-              {"watched_load", watched_load, 2}, {"model_decide", model_decide, 4},
-              {"solver_facts", solver_facts, 1}, {"solver_row", solver_row, 3},
-              {"solver_means", solver_means, 2});
+/* checker.is_unsupported() -> whether the last failure was SCL_STATUS_UNSUPPORTED */
+static int is_unsupported(lua_State *L) {
+  lua_pushboolean(L, scl_lua_raised == SCL_STATUS_UNSUPPORTED);
+  return 1;
+}
+
+SCL_LUA_CALLS(scl_checker_solver_calls, {"is_unsupported", is_unsupported, 0},
+              {"watched_solve", watched_solve, 4}, {"watched_load", watched_load, 2},
+              {"model_decide", model_decide, 4}, {"solver_facts", solver_facts, 1},
+              {"solver_row", solver_row, 3}, {"solver_means", solver_means, 2});

@@ -191,7 +191,7 @@ static const scl_ability_penalty penalty_ability = {SCL_HEAD(scl_ability_penalty
 
 /* penalty: a word, or a function of the options that returns one */
 static int complete_solver(lua_State *L) {
-  static const char *const words[] = {"none", "l2", "l1", "box", "rkhs", NULL};
+  static const char *const words[] = {"none", "l2", "l1", "box", "rkhs", "signs", NULL};
   defined_solver *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const int place = scl_defined_field(L, "penalty", 1);
   self->penalty = SCL_PENALTY_L2;
@@ -202,8 +202,9 @@ static int complete_solver(lua_State *L) {
       self->penalty = one;
       return 0;
     }
-  return luaL_error(L, "'penalty' is %s; it is \"none\", \"l2\", \"l1\", \"box\" or \"rkhs\"",
-                    scl_lua_shown(L, place));
+  return luaL_error(
+      L, "'penalty' is %s; it is \"none\", \"l2\", \"l1\", \"box\", \"rkhs\" or \"signs\"",
+      scl_lua_shown(L, place));
 }
 
 /* Fill in the table and the abilities. Every defined solver declares its penalty (l2 by

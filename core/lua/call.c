@@ -172,8 +172,7 @@ static void release_csr_view(void *view) {
   scl_release(view);
 }
 
-/* `size` bytes of 0 that the running call keeps until it ends; release() ends and frees
- * them. */
+/* `size` bytes of 0 that the running call keeps until it ends; release() ends and frees them. */
 static void *hold_view(lua_State *L, const char *name, size_t size, void (*release)(void *)) {
   reserve_use(L);
   void *view = scl_allocate_zero(size);

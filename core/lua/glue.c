@@ -9,7 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+_Thread_local scl_status scl_lua_raised;
 int scl_lua_raise(lua_State *L, const scl_error *error) {
+  scl_lua_raised = error->status;
   luaL_where(L, 1);
   lua_pushstring(L, error->message[0] == 0 ? "failed without a message" : error->message);
   lua_concat(L, 2);

@@ -15,6 +15,7 @@
 /* Raise the sentence as a Lua error that begins with the line of the caller; does not return.
  * Release everything first. */
 int scl_lua_raise(lua_State *L, const scl_error *error);
+extern _Thread_local scl_status scl_lua_raised; /* the status of the last one */
 /* Raise where status is not SCL_STATUS_OK. */
 void scl_lua_check(lua_State *L, scl_status status, const scl_error *error);
 /* A call that may fail, with `&error` among its arguments: raise where it does. */

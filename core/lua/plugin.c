@@ -98,15 +98,13 @@ static int plugin_settings(lua_State *L) {
   return 2;
 }
 
-/* core.solver_facts(solver) -> { path_option = the option that the solver takes many values of at
- * once, or nil, sparse_path_option = the same on sparse rows, penalty = "none", "l2", "l1", "box"
- * or "rkhs", wants_intercept = whether it fits a constant, makes_models = whether its models are
- * not linear in the features, has_loss = whether it states its loss, outputs = how many scores it
- * makes of each target, gives_means = whether that turns scores of a regression into means, by_sums
- * = whether it solves from the sums over rows alone, shares_tiles = whether processes can share its
- * matrices, reads_csr = whether it reads compressed sparse rows } */
+/* core.solver_facts(solver) -> { path_option = the option of which it takes many values at once, or
+ * nil, sparse_path_option = that on sparse rows, penalty = "none", "l2" ..., wants_intercept =
+ * whether it fits a constant, makes_models = whether these are not linear in the features, has_loss,
+ * outputs = scores of each target, gives_means = whether they become means in a regression, by_sums
+ * = whether it needs sums over rows alone, shares_tiles, reads_csr } */
 static int solver_facts(lua_State *L) {
-  static const char *const names[] = {"none", "l2", "l1", "box", "rkhs"};
+  static const char *const names[] = {"none", "l2", "l1", "box", "rkhs", "signs"};
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   const scl_penalty penalty = scl_solver_penalty(solver);
   const char *path = scl_solver_path_option(solver);

@@ -16,7 +16,7 @@ bool scl_solver_shrinks(const scl_instance *solver, scl_penalty *penalty);
 bool scl_solver_needs_normal_alone(const scl_instance *solver, const scl_problem *problem,
                                    const double *values, size_t count, bool weighted);
 /* Whether its options ask for an unpenalised constant (SCL_ROLE_INTERCEPT; "auto": if its penalty
- * is L2 or L1). */
+ * is L2, L1 or SIGNS). */
 bool scl_solver_wants_intercept(const scl_instance *solver);
 /* The option that its path varies, or NULL if it has no path. */
 const char *scl_solver_path_option(const scl_instance *solver);

@@ -13,7 +13,7 @@ static const scl_option options[] = {
     KERNEL_PARTS(sum, folded.given, "terms",
                  "the kernels, as { sc.kernel.gaussian{}, sc.kernel.linear{} }"),
     SCL_ROW(sum, weights, SCL_FORM_NUMBER | SCL_FORM_LIST, NULL, NULL,
-            "a factor for each term, 0 or more (default 1 each)", SCL_NOT_NEGATIVE)};
+            "a factor for each term, or one for all, 0 or more (default 1)", SCL_NOT_NEGATIVE)};
 
 /* out = a_0 K_0 for the first term, then out += a_k K_k. */
 static void sum_add(const void *self, size_t k, size_t count, const double *values, double *out) {
@@ -25,13 +25,11 @@ static void sum_add(const void *self, size_t k, size_t count, const double *valu
     out[j] = factor * values[j] + (k == 0 ? 0 : out[j]);
 }
 
-/* Checks that there is one weight for each term. */
+/* Checks that a list has one weight for each term. */
 static scl_status sum_create(void *instance, scl_error *error) {
   sum *self = instance;
   const size_t terms = self->folded.given->length;
-  const size_t given = self->weights->form == 0               ? terms
-                       : self->weights->form == SCL_FORM_LIST ? self->weights->length
-                                                              : 1;
+  const size_t given = self->weights->form == SCL_FORM_LIST ? self->weights->length : terms;
   if (given != terms)
     return self->folded.base.host->fail(
         error, SCL_STATUS_BAD_OPTION,

@@ -86,6 +86,7 @@ struct erm_machine {
   double size;                       /* of the slopes where the unit is from */
   double value, norm, residual;
   double goal;           /* of the residual */
+  bool no_bound;         /* the gap bounds nothing, as l1 is small */
   size_t target;         /* the first of the columns */
   size_t steps;          /* iterations so far, of all columns */
   refined_system system; /* of Newton's method; host NULL: not open */

@@ -268,8 +268,9 @@ static scl_status erm_close_gap(erm_machine *m, erm_method method, double *gap, 
     if (!(*gap > m->self->tolerance) || !(m->residual <= m->goal) || method == erm_sgd) break;
   }
   /* A small l1 cuts the dual point down by far more than the coefficients are off: no bound. */
-  if (erm_l1(m->self) > 0 && *gap > m->self->tolerance && m->residual <= m->self->tolerance)
-    *gap = NAN;
+  m->no_bound =
+      erm_l1(m->self) > 0 && *gap > m->self->tolerance && m->residual <= m->self->tolerance;
+  if (m->no_bound) *gap = NAN;
   return status;
 }
 
@@ -296,6 +297,12 @@ static scl_status erm_run(erm_machine *m, erm_method method, size_t target, scl_
     (void)snprintf(out->note, sizeof out->note,
                    "the classes are separable, so that without lambda longer weights always lower "
                    "the loss: give lambda more than 0");
+  else if (m->no_bound)
+    (void)snprintf(
+        out->note, sizeof out->note,
+        "lambda is so small that no duality gap bounds how far the objective is from its "
+        "least: the residual alone is %.1e",
+        m->residual);
   else if (method == erm_sgd)
     return SCL_STATUS_OK;
   else if (gap > m->self->tolerance && m->residual <= m->self->tolerance)

@@ -28,7 +28,8 @@ const scl_plugin scullery_plugin = {
         "gradient is `tolerance` times that at a = 0; of losses with a bound neither on the slope\n"
         "nor on the curvature, less by the factor by which the mean of |slope| fell. With a\n"
         "conjugate and lambda > 0, info().gap bounds how far the objective is from its least,\n"
-        "relative to that at a = 0, and is at most `tolerance`.\n"
+        "relative to that at a = 0, and is at most `tolerance`: where lambda ||a||_1 is so small\n"
+        "that it bounds nothing, a note says so, and there is none.\n"
         "Predictions of loss.poisson and loss.gamma are means exp(f); p:decision has the scores f.",
     SCL_SOLVER(.solve = erm_solve),
     SCL_INSTANCE(erm, options),

@@ -103,14 +103,16 @@ local function orthogonal(t, d)
   return Q
 end
 
-local function reversed(d)
+local function reversed(d, sign)
   local P = core.zeros(d, d)
-  for i = 1, d do P:set(i, d + 1 - i, i % 2 == 0 and -1 or 1) end
+  for i = 1, d do P:set(i, d + 1 - i, i % 2 == 0 and sign or 1) end
   return P
 end
 
+local what_of = { l2 = "rows turned by an orthogonal matrix", signs = "columns in another order" }
+
 -- A penalty on ||a|| does not change where the axes turn; on single coefficients, not where they
--- change places and signs.
+-- change places, and signs, unless these are bound.
 local function penalty(t)
   local tried
   for one in problems.variants(t) do
@@ -119,13 +121,13 @@ local function penalty(t)
       facts.penalty_number)
     for _, case in ipairs(one.cases) do
       local d = case.problem.X:cols()
-      local turns = { l2 = orthogonal(t, d), l1 = reversed(d), box = reversed(d) }
+      local turns = { l2 = orthogonal(t, d), l1 = reversed(d, -1), box = reversed(d, -1),
+        signs = reversed(d, 1) }
       local fit = problems.solved(t, one.exact, case.problem, case.label)
       local turn = turns[facts.penalty]
       if turn and not case.problem.T and fit.status == "converged" and not facts.models then
         tried = true
-        local what = facts.penalty == "l2" and "rows turned by an orthogonal matrix"
-          or "columns in another order, some with the other sign"
+        local what = what_of[facts.penalty] or "columns in another order, some with the other sign"
         local turned = problems.solved(t, one.exact, problems.with(case.problem, {
           X = case.problem.X * turn, Z = case.problem.Z * turn }), case.label .. ", " .. what)
         problems.same(t, fit.predictions, turned.predictions, problems.slack(fit, turned),

@@ -252,8 +252,9 @@ local function parts(one, problem, facts, a, b)
     end
   end
   local list = { sum / problem.X:rows() }
-  if facts.penalty == "l2" or facts.penalty == "l1" then list[#list + 1] = squares end
-  if facts.penalty == "l1" then list[#list + 1] = ones end
+  local both = facts.penalty == "l1" or facts.penalty == "signs"
+  if both or facts.penalty == "l2" then list[#list + 1] = squares end
+  if both then list[#list + 1] = ones end
   return list
 end
 
@@ -290,7 +291,8 @@ local function left_over(rows, values)
 end
 
 -- At random points between 0 and the solution (a box around 0 holds them) the objective is
--- alpha mean loss + beta penalty, with the same alpha > 0 and beta everywhere.
+-- alpha mean loss + beta penalty, with the same alpha > 0 and beta everywhere. Where signs are
+-- bound, the points have those of the solution.
 local function composed(t, one, case, facts)
   local problem = case.problem
   local fit = problems.solved(t, one.exact, problem, case.label)
@@ -299,7 +301,10 @@ local function composed(t, one, case, facts)
   for k = 1, 12 do
     local a, draws = fit.weights:copy(), t:random(fit.weights:rows(), fit.weights:cols(), 200 + k)
     for i = 1, a:rows() do
-      for j = 1, a:cols() do a:set(i, j, a:get(i, j) * tanh(draws:get(i, j))) end
+      for j = 1, a:cols() do
+        local share = tanh(draws:get(i, j))
+        a:set(i, j, a:get(i, j) * (facts.penalty == "signs" and math.abs(share) or share))
+      end
     end
     local b = facts.intercept and t:random(1, a:cols(), 220 + k) or nil
     rows[k], values[k] = parts(one, problem, facts, a, b), value(a, b)

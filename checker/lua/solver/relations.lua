@@ -34,7 +34,7 @@ local function same(A) return A end
 -- function of the others; nil where it does not apply. count: number or order of rows change;
 -- models: asked of what makes models alone; apart: what is true with default options must be true
 -- with all; scale: not asked where something bounds the solution; sign: asked where there is an
--- objective, as others may choose between equal constants.
+-- objective, as others may choose between equal constants; bits: rounds nothing.
 local relations = {
   { "rows in another order", order = true, count = true, function(p)
     return rows(p, backwards(p.X:rows()))
@@ -60,7 +60,7 @@ local relations = {
     if p.positive or p.classes > 2 then return nil end
     return { Y = p.Y * -1 }, same, function(A) return A * -1 end
   end },
-  { "targets times 8", scale = true, function(p)
+  { "targets times 8", scale = true, bits = true, function(p)
     if not is_numbers(p) then return nil end
     return { Y = p.Y * 8 }, same, function(A) return A * 0.125 end
   end },
@@ -248,10 +248,13 @@ end
 
 -- Whether a relation of plain rows says something of others: what makes models may choose between
 -- equal columns or rows by their order, and what draws rows, or takes a share of them, takes others
--- of more rows.
+-- of more rows. So do greedy methods that claim no least point, where columns tie but for rounding.
 local function is_asked(relation, form, facts, fit)
+  local is_greedy = fit.status == "stopped" and not facts.objective and not facts.models
   if fit.status == "iterations exhausted" or relation.models and not facts.models
-    or relation.scale and facts.capacity or relation.sign and not facts.objective then
+    or relation.scale and facts.capacity
+    or relation.sign and (not facts.objective or facts.penalty == "signs")
+    or form.ties and is_greedy and not (relation.exact or relation.bits) then
     return false
   elseif relation.count and not (facts.objective and fit.status == "converged") then
     return facts.is_variant and not facts.seed and not form.ties

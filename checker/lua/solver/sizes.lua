@@ -320,7 +320,9 @@ local function has_effect(t, option, ends)
     local given = option.name == "max_iterations" and one.given or t.subject:hasty(one.given)
     for _, case in ipairs(one.cases) do
       local streamed = problems.with(case.problem, { block = 16, allowance = 0 })
-      for _, problem in ipairs{ case.problem, streamed } do
+      -- bounds on signs may leave all coefficients of one of these 0
+      local negated = problems.with(case.problem, { X = case.problem.X * -1 })
+      for _, problem in ipairs{ case.problem, streamed, negated } do
         local found = changes(t, option, given, problem)
         if found then return true end
         if found == false then said = false end

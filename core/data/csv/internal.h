@@ -265,9 +265,9 @@ bool csv_may_be_labels(const csv_schema *schema, bool *named);
 scl_status csv_export(const csv_schema *schema, scl_table *out, scl_error *error);
 scl_status csv_notes(const csv_schema *schema, scl_note **notes, size_t *count, scl_error *error);
 
-/* "file: row 17, column 3 (age), line 18" */
+/* "file: row 17, column 3 (age), line 18"; without the line of text that a reader makes. */
 typedef struct csv_place {
-  char text[600];
+  char text[700];
 } csv_place;
 csv_place csv_say_place(const csv_schema *schema, size_t file, size_t row, size_t column,
                         size_t line);

@@ -3,19 +3,20 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "data/csv/internal.h"
+#include "data/files/input.h"
 
 #include <math.h>
 #include <stdio.h>
 
 csv_place csv_say_place(const csv_schema *schema, size_t file, size_t row, size_t column,
                         size_t line) {
+  const char *path = schema->paths[file];
   csv_place place;
+  char at[160] = "", lines[40] = "";
   if (column < schema->columns)
-    (void)snprintf(place.text, sizeof place.text, "%.400s: row %zu, column %zu (%.100s), line %zu",
-                   schema->paths[file], row + 1, column + 1, schema->column[column].name, line);
-  else
-    (void)snprintf(place.text, sizeof place.text, "%.400s: row %zu, line %zu", schema->paths[file],
-                   row + 1, line);
+    (void)snprintf(at, sizeof at, ", column %zu (%.100s)", column + 1, schema->column[column].name);
+  if (!scl_input_is_made(path)) (void)snprintf(lines, sizeof lines, ", line %zu", line);
+  (void)snprintf(place.text, sizeof place.text, "%.400s: row %zu%s%s", path, row + 1, at, lines);
   return place;
 }
 

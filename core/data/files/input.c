@@ -76,6 +76,15 @@ void scl_input_withdraw(const void *context) {
   (void)pthread_mutex_unlock(&announced_lock);
 }
 
+bool scl_input_is_made(const char *path) {
+  bool found = false;
+  (void)pthread_mutex_lock(&announced_lock);
+  for (const announced *one = all_announced; one != NULL && !found; one = one->next)
+    found = strcmp(one->path, path) == 0;
+  (void)pthread_mutex_unlock(&announced_lock);
+  return found;
+}
+
 /* Open the maker of a path if one is announced: input->maker is NULL otherwise. */
 static scl_status open_announced(scl_input *input, scl_error *error) {
   void *context = NULL;

@@ -94,5 +94,7 @@ typedef struct scl_input_maker {
 scl_status scl_input_announce(const char *path, const scl_input_maker *maker, void *context,
                               scl_error *error);
 void scl_input_withdraw(const void *context);
+/* Whether the path is announced: its lines are none of a file. */
+bool scl_input_is_made(const char *path);
 
 #endif

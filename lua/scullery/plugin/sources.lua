@@ -127,6 +127,36 @@ static scl_status draw(const void *self, const scl_draw *draw, const scl_paramet
     members = "SCL_SAMPLER(.space = SCL_SPACE_DENSE, .draw = draw)" })
 end
 
+-- What C or the generated source has under a name that an option could have.
+local taken = {}
+for word in ([[auto break case char const continue default do double else enum extern float for goto
+  if inline int long register restrict return short signed sizeof static struct switch typedef union
+  unsigned void volatile while base formula instance NULL NAN INFINITY HUGE_VAL EOF BUFSIZ RAND_MAX
+  bool true false errno stdin stdout stderr assert asm typeof linux unix]]):gmatch "%S+" do
+  taken[word] = true
+end
+local numbers_of = { nonlinearity = { "z" }, sampler = { "u" } }
+
+-- Raises an error for an option whose name the source of a formula has for something else.
+local function check_name(kind, name)
+  for _, number in ipairs(numbers_of[kind] or {}) do
+    if name == number then
+      fail("option 'options': '%s' is the number that the formula of a %s is of; give the option \z
+        another name", name, kind)
+    end
+  end
+  for _, one in ipairs(kind == "kernel" and pairs_of or {}) do
+    if name == one[1] then
+      fail("option 'options': '%s' is a number of a pair in the formula of a kernel; give the \z
+        option another name", name)
+    end
+  end
+  if taken[name] or name:find "^_" or name:find "^[Ss][Cc][Ll]_" or name:find "^[A-Z]+_" then
+    fail("option 'options': '%s' is a name of C or of the library; give the option another name",
+      name)
+  end
+end
+
 local wrappers = { nonlinearity = nonlinearity, kernel = kernel, sampler = sampler }
 
 --- sources.is_whole(text): true for a whole plugin, false for a formula.
@@ -155,6 +185,7 @@ function sources.complete(given, title)
   end
   given.rows = option_rows.of(given.options or {})
   for _, row in ipairs(given.rows) do
+    check_name(given.kind, row.name)
     if row.forms[1] ~= "number" or #row.forms > 1 then
       fail("option 'options': those of a formula are numbers, and '%s' is not", row.name)
     end

@@ -171,6 +171,18 @@ function TestFormulas.test_what_is_none_is_a_sentence()
       "the formula does not have 'beta'",
     ['{ kind = "nonlinearity", name = "x", source = "b * z", options = { b = "x" } }'] =
       "those of a formula are numbers, and 'b' is not",
+    ['{ kind = "nonlinearity", name = "x", source = "2 * z", options = { z = 1 } }'] =
+      "'z' is the number that the formula of a nonlinearity is of",
+    ['{ kind = "sampler", name = "x", source = "2 * u", options = { u = 1 } }'] =
+      "'u' is the number that the formula of a sampler is of",
+    ['{ kind = "kernel", name = "x", source = "dot * angle", options = { angle = 1 } }'] =
+      "'angle' is a number of a pair",
+    ['{ kind = "nonlinearity", name = "x", source = "z + instance", options = { instance = 1 } }'] =
+      "'instance' is a name of C or of the library",
+    ['{ kind = "nonlinearity", name = "x", source = "z + formula", options = { formula = 1 } }'] =
+      "'formula' is a name of C or of the library",
+    ['{ kind = "nonlinearity", name = "x", source = "z + SCL_PI", options = { SCL_PI = 1 } }'] =
+      "'SCL_PI' is a name of C or of the library",
     ['{ kind = "kernel", name = "x", source = "1" }'] = "the formula of a kernel is one of dot, ",
     ['{ kind = "kernel", name = "x", source = "dot * angle" }'] =
       "the formula of a kernel has one of dot and angle",

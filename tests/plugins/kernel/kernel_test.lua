@@ -376,6 +376,9 @@ function TestRefusals()
   fails({ "weights", "3", "2 terms" }, k.sum, { terms = { k.gaussian{}, k.linear{} },
     weights = { 1, 2, 3 } })
   fails({ "weights" }, k.sum, { terms = { k.gaussian{}, k.linear{} }, weights = { 1, -2 } })
+  local both = { k.gaussian{}, k.linear{} }
+  lu.assertTrue(k.sum{ terms = both, weights = 3 }:gram(X)
+    == k.sum{ terms = both, weights = { 3, 3 } }:gram(X))
   fails({ "factors" }, k.product, { factors = { sc.sampler.gaussian{} } })
   fails({ "gamma" }, k.laplacian, { gamma = 0 })
   fails({ "offset" }, k.polynomial, { offset = -1 })

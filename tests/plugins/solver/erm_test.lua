@@ -530,6 +530,20 @@ function TestTheGapIsThatOfAllTargets()
   lu.assertNil(gap(sc.hcat(y:column(2), y:column(1))))
 end
 
+-- A tiny l1 leaves a dual point that bounds nothing: a note says why there is no gap.
+function TestATinyPenaltyWithoutAGap()
+  local function info(lambda)
+    return fit(sc.solver.erm{ loss = sc.loss.square(), penalty = "l1", method = "proximal",
+      lambda = lambda }, data_of(numbers, "regression")):info()
+  end
+  local told = info(1e-12)
+  lu.assertNil(told.gap)
+  lu.assertStrContains(told.note, "no duality gap")
+  told = info(1e-2)
+  lu.assertNotNil(told.gap)
+  lu.assertNil(told.note)
+end
+
 -- Plans know how often rows are read.
 function TestPlans()
   local plan = sc.pipeline{ sc.solver.erm{ loss = sc.loss.poisson{} } }:plan(data_of(counts,

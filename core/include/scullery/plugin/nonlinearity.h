@@ -92,7 +92,7 @@ typedef struct scl_ability_smoothing {
    * v = 0, which is phi(m). `loop_float32` may be NULL. [any] */
   void (*loop)(const void *self, size_t count, const double *m, const double *v, double *out);
   /* General form: blocks as for apply. With fan_in > 1 the planes are independent; they share v
-   * unless it has a plane stride. v = 0 gives phi(m). [any] */
+   * unless it has a plane stride. v is not NULL; v = 0 gives phi(m). [any] */
   scl_status (*smooth)(const void *self, const scl_const_block *m, const scl_spread *v,
                        const scl_block *out, scl_error *error);
   void (*loop_float32)(const void *self, size_t count, const float *m, const float *v, float *out);

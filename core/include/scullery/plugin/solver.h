@@ -269,7 +269,11 @@ enum {
   SCL_PENALTY_L2,       /* ||a||^2 */
   SCL_PENALTY_L1,       /* ||a||_1, with or without ||a||^2 */
   SCL_PENALTY_BOX,      /* bounds on each |a_t| */
-  SCL_PENALTY_RKHS      /* a'Ga */
+  SCL_PENALTY_RKHS,     /* a'Ga */
+  /* Any penalty on coefficients with bounds that their signs decide, such as a_t >= 0: the negated
+   * targets, or a column times -1, have another solution. The model has a constant, and features
+   * are stated as under SCL_PENALTY_L1. */
+  SCL_PENALTY_SIGNS
 };
 typedef int32_t scl_penalty;
 

@@ -1,0 +1,42 @@
+-- Right plugins of kinds that no built-in one is: the checker raises no alarm about them.
+local lu = require "luaunit"
+local sc = require "scullery"
+
+TestRight = {}
+
+local function passes(title, seeds, only)
+  local name = title:match "%.(.*)"
+  if title ~= "kernel.wide" then
+    sc.plugin.compile{ file = "tests/checker/right/" .. name .. ".c" }
+  end
+  for _, seed in ipairs(seeds) do
+    for _, one in ipairs(sc.plugin.check(title, { seed = seed, only = only,
+      in_process = true }).results) do
+      lu.assertTrue(one.outcome == "pass" or not only and one.outcome == "skip",
+        ("seed %d: %s: %s: %s"):format(seed, one.name, one.outcome, one.text))
+    end
+  end
+end
+
+-- Seeds 347105054 and 681410427: of some data all coefficients are 0.
+function TestRight:test_bound_signs_of_numbers_alone()
+  passes("solver.nnls", { 1, 2, 347105054, 681410427 })
+end
+
+-- Columns with a single number tie.
+function TestRight:test_a_greedy_choice() passes("solver.single", { 1, 2, 3, 143373652 }) end
+
+function TestRight:test_a_stage_whose_formula_takes_functions_of_c()
+  passes("stage.power", { 1, 2 })
+  passes("stage.power", { 1 }, "effects")
+  passes("stage.power", { 1 }, "formula")
+end
+
+function TestRight:test_a_kernel_that_is_1_at_huge_widths()
+  sc.plugin.compile{ kind = "kernel", name = "wide",
+    source = "1 / (1 + squared_distance / width / width)",
+    options = { width = { default = 1, above = 0, high = 1e150, help = "a length" } } }
+  passes("kernel.wide", { 1, 2 }, "cuts")
+end
+
+os.exit(lu.LuaUnit.run())
