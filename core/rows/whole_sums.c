@@ -388,7 +388,7 @@ static scl_status find_factors(scl_whole_sums *sums, const scl_whole_rows *rows,
     if (w >= ldexp(1, 2 * MOST_FACTOR))
       return scl_fail(error, SCL_STATUS_NUMERIC,
                       "row weight %g: sums of whole-number features take weights below %g: divide "
-                      "the weights by a number",
+                      "the weights by a number; if the solver made it: give a larger tolerance",
                       w, ldexp(1, 2 * MOST_FACTOR));
     if (w == floor(w)) {
       for (int digit = 0; digit < MOST_FACTOR; digit++)
