@@ -99,6 +99,8 @@ static void plan_bytes(const scl_training *training, const scl_flow *flow, size_
   if (passes) out->walk = scl_flow_bytes(&passing, true);
   out->judging = scl_flow_bytes(&passing, true);
   out->keeps = passes && scl_keep_fits(&passing, training->allowance);
+  if (out->keeps && flow->map != NULL && scl_flow_entries(flow) == 0 && !passing.bits)
+    out->walk = scl_flow_bytes(&passing, false); /* features are made where they are kept */
   /* A solver may ask for all sparse rows at once, which are a copy where passes keep one. */
   if (out->keeps || (scl_flow_has_csr(flow) && cost->normal == 0 && cost->dual == 0))
     out->kept = scl_keep_bytes(&passing);

@@ -142,7 +142,6 @@ static kept_block *copy_block(const scl_keep *keep, const scl_flow *flow,
   kept_block *b = scl_allocate_zero(sizeof *b);
   if (b == NULL) return NULL;
   b->block = *from;
-  const bool made = copy_features(keep, from, b);
   b->y = from->y == NULL
              ? NULL
              : copied(from->y, from->count, c * sizeof(double), (ptrdiff_t)(c * sizeof(double)));
@@ -151,8 +150,9 @@ static kept_block *copy_block(const scl_keep *keep, const scl_flow *flow,
                    : copied(from->weights, from->count, sizeof(double), sizeof(double));
   b->place = copied(from->place, from->count, sizeof(size_t), sizeof(size_t));
   b->group_start = copied(from->group_start, groups + 1, sizeof(size_t), sizeof(size_t));
-  if (!made || (from->y != NULL && b->y == NULL) || (from->weights != NULL && b->weights == NULL) ||
-      b->place == NULL || b->group_start == NULL) {
+  /* Features are last: what was taken from the walk is not given back to it. */
+  if ((from->y != NULL && b->y == NULL) || (from->weights != NULL && b->weights == NULL) ||
+      b->place == NULL || b->group_start == NULL || !copy_features(keep, from, b)) {
     release_block(b);
     return NULL;
   }
