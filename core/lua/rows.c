@@ -26,12 +26,13 @@ static void release_arrays(void *arrays) {
   scl_release(arrays);
 }
 
-/* core.fit_stage(instance, source, stages, map or nil, weights or nil) -> stage, of the features
- * where there is a map; second: what it reports, {name = matrix} */
+/* core.fit_stage(instance, source, stages, map or nil, weights or nil[, block rows]) -> stage, of
+ * the features where there is a map; second: what it reports, {name = matrix} */
 static int fit_stage(lua_State *L) {
   scl_instance *instance = scl_lua_check_instance(L, 1, SCL_KIND_STAGE);
   scl_flow flow = scl_lua_flow(L, 2, 3, 4);
   flow.weights = scl_lua_opt_weights(L, 5, flow.source->rows);
+  flow.block_rows = scl_lua_opt_size(L, 6, 1, SCL_LUA_BLOCK, "block", 0);
   if (flow.map != NULL || !scl_stage_learns(instance)) flow.doing = scl_instance_name(instance);
   scl_stage_arrays *reports =
       scl_lua_new_owned(L, SCL_LUA_STAGE_ARRAYS, release_arrays, sizeof *reports);
@@ -49,8 +50,7 @@ static int fit_stage(lua_State *L) {
   return 2;
 }
 
-/* core.stage_facts(instance) -> {targets = whether it learns from targets, follows = whether it may
- * follow features} */
+/* core.stage_facts(instance) -> {targets = it learns from them, follows = it may follow features} */
 static int stage_facts(lua_State *L) {
   const scl_instance *stage = scl_lua_check_instance(L, 1, SCL_KIND_STAGE);
   lua_newtable(L);
@@ -263,7 +263,7 @@ static int quartiles(lua_State *L) {
   return 1;
 }
 
-SCL_LUA_CALLS(scl_lua_rows_calls, {"fit_stage", fit_stage, 5}, {"fit_relevance", fit_relevance, 4},
+SCL_LUA_CALLS(scl_lua_rows_calls, {"fit_stage", fit_stage, 6}, {"fit_relevance", fit_relevance, 4},
               {"stage_facts", stage_facts, 1}, {"stage_keeps_zeros", stage_keeps_zeros, 1},
               {"stage_info", stage_info, 1}, {"learn", learn, 3}, {"learn_state", learn_state, 7},
               {"learns", learns, 1}, {"widths", widths, 2}, {"sample", sample, 4},

@@ -192,6 +192,13 @@ local function check_threads(t)
     end
     local made = core.fit_stage(t:instance(stage), stream(X, y), {})
     blocks.expect_same(t, rows.through(made, some), want, "fitted to rows that are read in order")
+    for _, size in ipairs{ { 40, 9 }, { 40, 60 } } do
+      local few, values = rows.random(t, size[1], size[2], 9)
+      want = rows.through(rows.fit(t, stage, few, values), few)
+      made = core.fit_stage(t:instance(stage), core.source(few, values), {}, nil, nil, 16)
+      rows.expect_near(t, rows.through(made, few), want, 1e-6 * rows.spread(want),
+        ("fitted to %d rows of %d columns in blocks of 16"):format(size[1], size[2]))
+    end
   end)
 end
 
