@@ -335,11 +335,13 @@ end
 -- find(), which returns nil and the message if it raised an error about rows. Such a message would
 -- mislead: rows of the sample have other numbers than those of the data. The fit with the declared
 -- defaults that follows either raises its own error or is reported to have these defaults. All
--- other errors are raised.
+-- other errors are raised. T = "auto" takes as many landmarks as there are rows in a fold.
 local function try_to_find(p, open, ds, all, stored)
   local found = table.pack(options.attempt(find, p, open, ds, all, stored))
   if found[1] then return table.unpack(found, 2, found.n) end
   local message = options.plain(found[2])
+  local most = open.T and tonumber(message:match "landmarks are more than the (%d+) rows")
+  if most then return try_to_find(trials.filled(p, {}, { T = most }), open, ds, all, stored) end
   if not message:find "%f[%a]rows?%f[%A]" then error(found[2], 0) end
   return nil, message
 end

@@ -162,12 +162,28 @@ local function chosen_of(steps)
   end
 end
 
--- The next step, or nil and a sentence if there is not enough memory for it.
+-- Whether a step failed as its landmarks are more than the rows that it learns from.
+local function lacks_rows(failure)
+  return options.plain(failure):find "landmarks are more than the %d+ rows" ~= nil
+end
+
+-- The steps of the first numbers of parameters, as far as there are rows for them.
+local function first_steps(o)
+  local list = first_numbers(o.rows, o.least or 1)
+  while true do
+    local fine, steps = pcall(o.first, list)
+    if fine then return steps end
+    if #list == 1 or not lacks_rows(steps) then error(steps, 0) end
+    list[#list] = nil
+  end
+end
+
+-- The next step, or nil and a sentence if there is not enough memory for it, or not enough rows.
 local function try_next(o, last)
-  local results = table.pack(pcall(o.at, 2 * last.T, last.lambda))
-  if results[1] then return results[2] end
-  local message = options.plain(results[2])
-  if not message:find("not enough memory", 1, true) then error(results[2], 0) end
+  local fine, step = pcall(o.at, 2 * last.T, last.lambda)
+  if fine then return step end
+  if lacks_rows(step) then return nil, ("there are no %d rows for landmarks"):format(2 * last.T) end
+  if not options.plain(step):find("not enough memory", 1, true) then error(step, 0) end
   return nil, ("there is not enough memory for T = %d"):format(2 * last.T)
 end
 
@@ -185,7 +201,7 @@ end
 --- there are to learn from. began: what growing.now() returned when the fit began. A step may have
 --- `ready`, { prepared, training } for the fit, which the chosen one keeps.
 function growing.grow(o)
-  local steps = o.first(first_numbers(o.rows, o.least or 1))
+  local steps = first_steps(o)
   local told = ended(steps, o.rows, o.budget, o.began)
   while not told do
     local step

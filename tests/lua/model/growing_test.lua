@@ -434,4 +434,15 @@ function TestSentences()
   end)
 end
 
+-- Landmarks are rows: there are no more of them than a fold learns from.
+function TestLandmarksAreNoMoreThanTheRows()
+  for _, ds in ipairs{ smooth(90, 1), smooth(150, 1), two_classes(150, 1) } do
+    local solver = ds.classes and sc.solver.logistic{} or sc.solver.ridge{}
+    local info = pipeline("auto", solver, { p = sc.sampler.landmarks{},
+      phi = sc.kernel.gaussian{} }):fit(ds):info()
+    lu.assertStrContains(info.chosen, "50 to")
+    lu.assertTrue(info.growth[#info.growth].T <= 2 / 3 * #ds, info.chosen)
+  end
+end
+
 os.exit(lu.LuaUnit.run())
