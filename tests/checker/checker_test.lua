@@ -263,6 +263,10 @@ local function check_stopped_by(signal, expected)
     lu.assertEquals(#list, 2)
     support.shell(("kill -%s %d"):format(signal, list[1]))
     lu.assertEquals(wait_for(0, file), {})
+    for _ = 1, 100 do -- the shell writes after them
+      if support.read(folder .. "/out"):find "status %d" then break end
+      support.shell "sleep 0.05"
+    end
     lu.assertStrContains(support.read(folder .. "/out"), expected)
   end)
 end

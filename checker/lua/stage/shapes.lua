@@ -51,7 +51,7 @@ local function with_column(X, to, f)
   return made
 end
 
--- Each column 1 above its median, and -1 in the other half of the rows.
+-- Column j is j above its median, and -j in the other half of the rows: axes are not as long.
 local function halves(X)
   local made = X:copy()
   for j = 1, X:cols() do
@@ -59,7 +59,7 @@ local function halves(X)
     for i = 1, X:rows() do list[i] = X:get(i, j) end
     table.sort(list)
     local middle = list[#list // 2]
-    for i = 1, X:rows() do made:set(i, j, X:get(i, j) > middle and 1 or -1) end
+    for i = 1, X:rows() do made:set(i, j, X:get(i, j) > middle and j or -j) end
   end
   return made
 end

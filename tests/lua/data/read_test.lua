@@ -179,7 +179,8 @@ function TestNumbersAreThoseOfText()
     given = with(given, { quiet = true, stream = stream })
     local function read(from, more) -- what it is, in one table
       local ok, ds = pcall(sc.data.csv, from, with(given, more))
-      if not ok then return { (ds:gsub(from:gsub("%p", "%%%0"), "FILE"):gsub(", line %d+", "")) } end
+      local file = from:gsub("%p", "%%%0")
+      if not ok then return { (ds:gsub(file, "FILE"):gsub(", line %d+", "")) } end
       local X = stream and sc.pipeline{ sc.stage.scale() }:fit(ds):transform(ds) or ds.X
       return { X, ds.y, ds.names, ds.schema, ds.classes, ds.task, ds.weights, ds.groups, ds.time }
     end
