@@ -104,6 +104,11 @@ function choices.draws(count, seed, of)
   return list
 end
 
+--- choices.takes_numbers(option): whether it takes lists of numbers, and is not the bias.
+function choices.takes_numbers(option)
+  return option.takes_list and option.role ~= "bias" and not option.takes:find("sc.", 1, true)
+end
+
 --- choices.numeric(info): its options that take numbers: a list.
 function choices.numeric(info)
   local list = {}

@@ -116,18 +116,45 @@ local function numbers(self)
   end)
 end
 
--- Lists of numbers for options of a sampler that take any number of them, whatever the columns.
-local function lists(self)
+local LISTED <const> = { 0.4, 0.9, 2, 0.6, 1.3 }
+
+-- `count` numbers for an option, of each place `from` on in LISTED.
+local function listed(option, from, count)
   local list = {}
-  for _, option in ipairs(self.kind == "sampler" and self.info.options or {}) do
-    local function is_taken(value)
-      return pcall(function()
-        core.layout(components.instance(self:make{ [option.name] = value }), 5)
-      end)
+  for k = 1, count do
+    local x = LISTED[(from + k) % #LISTED + 1]
+    list[k] = option.takes_number and x or math.ceil(x)
+  end
+  return list
+end
+
+-- Lists of numbers for options of a sampler that take any number of them, whatever the columns; and
+-- for all options of any component that take lists, as many numbers for each.
+local function lists(self)
+  local list, all = {}, {}
+  local function is_taken(given)
+    return pcall(function()
+      local made = self:make(given)
+      if self.kind == "sampler" then return core.layout(components.instance(made), 5) end
+      if self.kind ~= "metric" then subject.use(made, 1, 40) end
+    end)
+  end
+  for _, option in ipairs(self.info.options) do
+    if choices.takes_numbers(option) then
+      all[#all + 1] = option
+      local name = option.name
+      if self.kind == "sampler" and option.takes_number and is_taken{ [name] = { 0.4, 0.9 } }
+        and is_taken{ [name] = { 0.4, 0.9, 2 } } then
+        list[#list + 1] = { [name] = { 0.4, 0.9, 2 } }
+      end
     end
-    if option.takes_number and option.takes_list and is_taken{ 0.4, 0.9 }
-      and is_taken{ 0.4, 0.9, 2 } then
-      list[#list + 1] = { [option.name] = { 0.4, 0.9, 2 } }
+  end
+  for _, count in ipairs(#all > 1 and { 3, 2, 5 } or {}) do
+    local given = {}
+    for k, option in ipairs(all) do given[option.name] = listed(option, k, count) end
+    if is_taken(given) then
+      list[#list + 1] = given
+      if self.kind ~= "sampler" then break end
     end
   end
   return list

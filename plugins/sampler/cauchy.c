@@ -28,6 +28,7 @@ const scl_plugin scullery_plugin = {
     .summary = "Cauchy rows, the spectrum of the Laplacian kernel exp(-gamma ||x-y||_1)",
     .definition = "draw(t, r) = map(range(r.dim), function(j)\n"
                   "  return gamma*r.normal(0, t, 2*j - 2)/r.normal(0, t, 2*j - 1) end)\n"
+                  "characteristic(x) = exp(-gamma*sum(x, abs))\n"
                   "density(w) = 1/(1 + (w/gamma)^2)",
     .doc = "Draws w_t with independent Cauchy w_j of scale gamma; z = <w, x> + b.\n"
            "Their moments do not exist.\n"

@@ -111,6 +111,8 @@ const scl_plugin scullery_plugin = {
     .definition = "at(x, j) = type(x) == \"table\" and x[j] or x\n"
                   "s(j) = gamma and sqrt(2*at(gamma, j)) or at(sigma, j) or 1\n"
                   "density(w, j) = exp(-((w - (at(mean, j) or 0))/s(j))^2/2)\n"
+                  "characteristic(x) = exp(-sum(x, function(t, j) return (s(j)*t)^2 end)/2)\n"
+                  "  *cos(sum(x, function(t, j) return (at(mean, j) or 0)*t end))\n"
                   /* Each number at its address. */
                   "draw(t, r) = map(range(r.dim), function(_, j)\n"
                   "  return (at(mean, j) or 0) + s(j)*r.normal(0, t, j - 1) end)",

@@ -28,6 +28,7 @@ const scl_plugin scullery_plugin = {
         "n(t, j, k, r) = r.normal(0, t, 4*j - 4 + k)\n"
         "draw(t, r) = map(range(r.dim), function(j)\n"
         "  return scale*(n(t, j, 0, r)*n(t, j, 1, r) + n(t, j, 2, r)*n(t, j, 3, r)) end)\n"
+        "characteristic(x) = 1/product(x, function(t) return 1 + (scale*t)^2 end)\n"
         "density(w) = exp(-abs(w)/scale)",
     .doc = "Draws w_t with independent w_j of density exp(-|w|/scale)/(2 scale); z = <w, x> + b.\n"
            "With nonlinearity.fourier the features estimate prod_j 1/(1 + scale^2 d_j^2), "

@@ -24,6 +24,7 @@ const scl_plugin scullery_plugin = {
     .summary = "Rows of random signs: w_j = +-sigma",
     .definition = "draw(t, r) = map(range(r.dim), function(j)\n"
                   "  return sigma*when(r.uniform(0, t, j - 1) < 1/2, -1, 1) end)\n"
+                  "characteristic(x) = product(x, function(t) return cos(sigma*t) end)\n"
                   "probability(w) = when(abs(w) == sigma, 1/2, 0)",
     .doc = "Draws w_t with independent w_j = +-sigma, each sign with probability 1/2; "
            "z = <w, x> + b.\n"

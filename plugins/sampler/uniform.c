@@ -58,6 +58,9 @@ const scl_plugin scullery_plugin = {
     .definition = "from() = low or -(a or 1)\n"
                   "draw(t, r) = map(range(r.dim), function(j)\n"
                   "  return from() + ((high or a or 1) - from())*r.uniform(0, t, j - 1) end)\n"
+                  "half() = ((high or a or 1) - from())/2\n"
+                  "characteristic(x) = cos((from() + half())*sum(x))*product(x, function(t)\n"
+                  "  return t == 0 and 1 or sin(half()*t)/(half()*t) end)\n"
                   "density(w) = when(w >= (low or -(a or 1)) and w <= (high or a or 1), 1, 0)",
     .doc = "Draws w_t with independent w_j ~ U[low, high]; z = <w, x> + b.\n"
            "With nonlinearity.fourier, low = -a and high = a, the features estimate\n"

@@ -120,13 +120,24 @@ local function check_words(t)
   t:note("%d of %d combinations are taken", taken, #list)
 end
 
+-- A random number, or for one in three draws a list where it takes them: as many of all options.
+local function option_value(option, draws, i, u)
+  local function within(x) return values.random(option, math.min(math.max(x % 1, 0.01), 0.99)) end
+  if not choices.takes_numbers(option) or values.is_numeric(option) and i % 3 > 0 then
+    return within(u)
+  end
+  local list = {}
+  for k = 1, ({ 2, 3, 5 })[i % 9 // 3 + 1] do list[k] = within(draws:get(i, 1) + u * k) end
+  return list
+end
+
 -- Random numbers for one numeric option, then for some of them.
 local function random_options(list, draws, i)
   local given, alone = {}, list[i] and i
   for j, option in ipairs(list) do
     local u, chosen = draws:get(i, 2 * j - 1), draws:get(i, 2 * j)
     if alone == j or not alone and chosen > 0 then
-      given[option.name] = values.random(option, math.min(math.max(u % 1, 0.01), 0.99))
+      given[option.name] = option_value(option, draws, i, u)
     end
   end
   return given
@@ -135,7 +146,9 @@ end
 local function check_random(t)
   local list, taken = {}, 0
   for _, option in ipairs(t.subject.info.options) do
-    if values.is_numeric(option) then list[#list + 1] = option end
+    if values.is_numeric(option) or choices.takes_numbers(option) then
+      list[#list + 1] = option
+    end
   end
   if #list == 0 then t:skip("no option takes numbers") end
   local draws = t:random(RANDOM_DRAWS, 2 * #list)

@@ -56,14 +56,21 @@ local function options_of(component, info)
   return values
 end
 
---- definition.of(component): a table of the functions that it declares, with its options as they
---- are; nil where it declares none.
-function definition.of(component)
+--- definition.of(component[, place]): a table of the functions that it declares, with its options
+--- as they are; nil where it declares none. place = { number, count }: lists of `count` numbers are
+--- the number at that place, of a solver that has a column of scores for each.
+function definition.of(component, place)
   local info = core.plugin_info(component.kind, component.name)
   local define = info.definition and definition.parse(info.definition)
   if not define then return nil end
   local declared, values, names = {}, options_of(component, info), {}
-  for _, option in ipairs(info.options) do names[option.name] = true end
+  for _, option in ipairs(info.options) do
+    local name, value = option.name, values[option.name]
+    names[name] = true
+    if place and type(value) == "table" and #value == place[2] then
+      values[name] = value[place[1]]
+    end
+  end
   define(setmetatable({}, { __newindex = declared, __index = function(_, name)
     if names[name] then return values[name] end
     return declared[name] or functions[name]

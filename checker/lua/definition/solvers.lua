@@ -103,11 +103,14 @@ local function near(t, a, b)
   return list
 end
 
--- The target of column j, or that class against all others, with its coefficients and constant.
-local function column(problem, fit, intercept, j)
-  local one = problems.with(problem, { Y = problems.columns(problem.Y, { j }),
+-- The target of column j, or that class against all others, with its coefficients and constant. And
+-- the definition of the column: those of a target may be those of the numbers of a list.
+local function column(problem, fit, intercept, j, made, declared)
+  local each = math.max(1, fit.weights:cols() // problem.Y:cols())
+  local one = problems.with(problem, { Y = problems.columns(problem.Y, { (j - 1) // each + 1 }),
     classes = problem.classes > 0 and 2 or 0 })
-  return one, list_of(fit.weights:t(), j), intercept and fit.intercept:get(1, j) or nil
+  return one, list_of(fit.weights:t(), j), intercept and fit.intercept:get(1, j) or nil, each > 1
+    and definition.of(made, { (j - 1) % each + 1, each }) or declared
 end
 
 -- f(a, b): the objective of the definition; nil where it says nothing.
@@ -140,8 +143,8 @@ function solvers.objective(left, t, component, _, far)
     local facts, sum, scale = problems.facts(made), 0, 0
     local columns = fit.weights:cols()
     for j = 1, columns do
-      local one, a, b = column(problem, fit, facts.intercept, j)
-      local value = value_of(declared, one)
+      local one, a, b, its = column(problem, fit, facts.intercept, j, made, declared)
+      local value = value_of(its, one)
       local here = value(a, b)
       if not here or here ~= here then return end
       sum = sum + here
@@ -158,8 +161,8 @@ function solvers.objective(left, t, component, _, far)
     -- classes may not be apart
     if fit.status ~= "converged" or problem.classes > 2 and not (own and agrees) then return end
     for j = 1, columns do
-      local one, a, b = column(problem, fit, facts.intercept, j)
-      expect_least(left, t, one, value_of(declared, one), a, b, fit)
+      local one, a, b, its = column(problem, fit, facts.intercept, j, made, declared)
+      expect_least(left, t, one, value_of(its, one), a, b, fit)
     end
   end)
 end
@@ -170,8 +173,9 @@ function solvers.gap(left, t, component, _, far)
     if not fit.weights or not fit.gap or problem.classes > 2 then return end
     local want = 0
     for j = 1, fit.weights:cols() do
-      local one, a, b = column(problem, fit, problems.facts(made).intercept, j)
-      local here = declared.gap(rows_of(one, a, b), a, b)
+      local one, a, b, its = column(problem, fit, problems.facts(made).intercept, j, made,
+        declared)
+      local here = its.gap(rows_of(one, a, b), a, b)
       if not here then return end
       want = math.max(want, here)
     end

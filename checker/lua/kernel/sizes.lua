@@ -1,6 +1,8 @@
 --- Tests of kernels at size, near the diagonal and far from 0, and with options far from usual.
 local columns = require "scullery_checker.columns"
 local core = require "scullery_checker.core"
+local functions = require "scullery_checker.definition.functions"
+local jumps = require "scullery_checker.jumps"
 local parameters = require "scullery_checker.parameters"
 
 -- The kernel of a component on dense rows; nil where it has none, or waits for a law.
@@ -243,6 +245,28 @@ local function check_jumps(t, kernel)
   end
 end
 
+-- A kernel of differences that is continuous where they are 0 is so everywhere. Others may jump,
+-- but not by a little.
+local function check_small_jumps(t, kernel)
+  if t.subject.info.doc:lower():find("indicator", 1, true) then return end
+  local X = rows_of(t, kernel, t:random(2, 4, 40):abs())
+  local from, along = X:slice(1, 1), X:slice(2, 2)
+  local function of_all(list)
+    local G = gram(kernel, from, core.vcat(table.unpack(functions.map(list, function(x)
+      return from + along * x
+    end))))
+    return functions.map(list, function(_, i) return G:get(1, i) end)
+  end
+  local ok, place, jump = pcall(jumps.find, function(x) return of_all{ x }[1] end, of_all)
+  if not ok or not place then return end
+  local start = of_all{ 0, 1e-9 }
+  local tells = "K jumps by %.3g of its size %.9g along a line from a row"
+  if core.kernel_shift(kernel) == "keeps" and math.abs(start[1] - start[2]) < 1e-3 * jump then
+    t:fail(tells .. ", and is continuous at the row", jump, place)
+  end
+  if jump < 1e-2 then t:warn(tells, jump, place) end
+end
+
 -- A kernel of other kernels says other things of a shift with other parts: with linear ones.
 local function check_shift_of_parts(t)
   local linear = require("scullery").kernel.linear()
@@ -269,6 +293,7 @@ local function check_near(t)
       check_far(t, kernel)
       check_shift(t, kernel)
       check_jumps(t, kernel)
+      check_small_jumps(t, kernel)
     end
   end
   if not any then t:skip("it is not defined on dense rows") end

@@ -4,7 +4,9 @@ local loss = require "scullery_checker.loss.function"
 
 -- Each { label, f(score or target), what the slope is times }.
 local relations = {
-  { "f and y + 2", function(x) return x + 2 end, 1 },
+  { "f and y + 2", function(x) return x + 2 end, 1, far = { "f and y + 2^24", function(x)
+    return x + 2.0 ^ 24
+  end, 1 } },
   { "f and y times -1", function(x) return -x end, -1 },
 }
 -- How far it is from holding at these points, as a share of the numbers, and where: of slopes
@@ -51,6 +53,11 @@ local function run(t)
         any = any or off ~= nil
         t:expect(not off or off < 1e-6, "%s: it differs by %.3g (%s), and nowhere for usual ones",
           relation[1], off or 0, where)
+        if size == 1 and relation.far then
+          off, where = off_of(one, relation.far, points(one, 1, 11))
+          t:expect(not off or off < 1e-6, "%s: it differs by %.3g (%s), and nowhere for + 2",
+            relation.far[1], off or 0, where)
+        end
       end
     end
   end)

@@ -16,7 +16,7 @@ end
 local relations = {
   { "targets and predictions + 2", function(case)
     return case.classes == 0 and with(case, { p = case.p + 2, y = case.y + 2 })
-  end },
+  end, far = true },
   { "targets and predictions times -1", function(case)
     return case.classes == 0 and with(case, { p = case.p * -1, y = case.y * -1 })
   end },
@@ -74,6 +74,26 @@ local function made(t, needs, n, count, of, noise)
   return case
 end
 
+-- The rows with numbers so that `by` may be added exactly: at 0, and as far away as `by`.
+local function far_away(case, by)
+  local function whole(M) return M:map(function(x) return math.floor(x * 64) / 64 end) end
+  local near = with(case, { p = whole(case.p), y = whole(case.y) })
+  return near, with(near, { p = near.p + by, y = near.y + by })
+end
+
+-- Where the same number more in targets and predictions leaves the value of usual rows, a large one
+-- leaves all digits but those of the sums: squares less the square of a mean do not.
+local function expect_far(t, component, needs, count)
+  for of, by in ipairs{ 2.0 ^ 14, 2.0 ^ 20, 2.0 ^ 27, -2.0 ^ 27 } do
+    local near, far = far_away(made(t, needs, 60, count, of), by)
+    local ok, a = pcall(cases.value, component, near)
+    local fine, b = pcall(cases.value, component, far)
+    local allowed = ok and 1e-15 * math.abs(by) * (1 + math.abs(a)) + 1e-9
+    t:expect(not (ok and fine) or math.abs(a - b) <= allowed, "60 rows, %d targets: targets and \z
+      predictions + %g: it is %.12g in place of %.12g", count, by, b or 0, a or 0)
+  end
+end
+
 -- Rows like those of { label, case }.
 local function others(t, needs, count)
   local list = {}
@@ -110,6 +130,7 @@ local function run(t)
     for _, relation in ipairs(relations) do
       local usual = off_of(component, relation, made(t, needs, 50, usual_count, 6), needs)
       for _, count in ipairs(usual and usual < 1e-12 and counts or {}) do
+        if relation.far then expect_far(t, component, needs, count) end
         for _, one in ipairs(others(t, needs, count)) do
           local off, a, b
           if not (one.of_size and relation.factor) then

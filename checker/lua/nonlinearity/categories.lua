@@ -70,14 +70,14 @@ local function check_categories(t)
 end
 
 -- The first coordinate of a cell, of every so many, whose number does not change the category: by
--- none of a few steps, as a hash may give two cells one category.
-local function idle_coordinate(p, base, every)
+-- none of a few steps, as a hash may give two cells one category; wide: times which they are.
+local function idle_coordinate(p, base, every, wide)
   local before = codes_of(p, base) + 0
   for k = 1, p.fan_in, every do
     local differs = false
     for _, step in ipairs{ 1, 2, 3, 5 } do
       local other = base + 0
-      other:set(1, k, base:get(1, k) + step)
+      other:set(1, k, base:get(1, k) + step * (wide or 1))
       differs = differs or core.first_difference(codes_of(p, other) + 0, before) ~= nil
       if differs then break end
     end
@@ -111,6 +111,18 @@ local function check_near_zero(t, p)
   end
 end
 
+-- Cells that are powers of two apart are categories of their own, where there are as many as cells.
+local function check_wide(t, p)
+  for power = 8, 28, 4 do
+    local k = idle_coordinate(p, numbers(p, 1, 1), 1, 2.0 ^ power)
+    if k then
+      t:warn("cells that are 2^%d apart in coordinate %d, and 2, 3 and 5 times as far, are one \z
+        category", power, k)
+      return
+    end
+  end
+end
+
 -- Of one that takes all planes of a space: where another number in each of few coordinates is
 -- another category, it is so in each of many, and far out.
 local function check_planes(t)
@@ -119,7 +131,10 @@ local function check_planes(t)
     if p.shape.one_hot and p.takes_all and each_counts(p) then
       any = true
       local _, levels = core.phi_key(p.instance, p.fan_in)
-      if levels == 0 then check_near_zero(t, p) end
+      if levels == 0 then
+        check_near_zero(t, p)
+        check_wide(t, p)
+      end
       for _, planes in ipairs{ 3, 40, 300 } do
         p.fan_in = planes
         for _, size in ipairs{ 1, 1000, 40000, 1e7, -1e7 } do

@@ -1,6 +1,8 @@
 --- Tests of closed forms: the smoothing, and the duals.
 local core = require "scullery_checker.core"
 local blocks = require "scullery_checker.blocks"
+local functions = require "scullery_checker.definition.functions"
+local jumps = require "scullery_checker.jumps"
 local normal = require "scullery_checker.normal"
 local phi = require "scullery_checker.nonlinearity.phi"
 
@@ -123,8 +125,29 @@ local function check_by_draws(t, p)
   end
 end
 
+-- S(m, v) has no jump, whatever phi is, as v is above 0.
+local function expect_no_jump(t, p)
+  for k = 1, 3 do
+    for o = 1, p.fan_out do
+      local function of_all(list)
+        local n = #list
+        local m, v = core.ones(1, n) * (k == 2 and -0.7 or 0.7), core.ones(1, n) * 0.6
+        for i, x in ipairs(list) do
+          if k == 3 then v:set(1, i, x) else m:set(1, i, m:get(1, i) * x) end
+        end
+        local made = smooth(p, m, v, "float64")
+        return functions.map(list, function(_, i) return made:get(1, (o - 1) * n + i) end)
+      end
+      local place, jump = jumps.find(function(x) return of_all{ x }[1] end, of_all)
+      t:expect(not place, "S(m, v) jumps by %.3g of its size %s at %s %.9g", jump, k == 3
+        and "with m = 0.7" or "with v = 0.6", k == 3 and "v =" or "|m| = 0.7 times", place)
+    end
+  end
+end
+
 local function check_smoothing(t)
   each_with(t, SMOOTHING, function(p)
+    if p.fan_in == 1 and not p.is_positive and not p.is_bounded then expect_no_jump(t, p) end
     if p.fan_in == 1 then check_by_quadrature(t, p) else check_by_draws(t, p) end
   end)
 end
@@ -245,8 +268,24 @@ local function exact_product(p, m)
   return value, sure
 end
 
+-- The dual has no jump where the two are not functions of each other.
+local function expect_no_jump_of_dual(t, p)
+  for k = 1, 3 do
+    local function at(x)
+      local r = k == 1 and 1 - 0.199 * x or k == 2 and -1 + 0.199 * x or 0.4
+      local size = k == 3 and x or 1
+      return core.phi_dual(p.instance, 0, 0, size, 1, r * math.sqrt(size))
+    end
+    local place, jump = jumps.find(at, function(list) return functions.map(list, at) end)
+    t:expect(not place, "E phi(a) phi(b) jumps by %.3g of its size, of means 0 and variances %s",
+      jump, place and (k == 3 and ("%.9g and 1"):format(place) or ("1, at the covariance \z
+      %.9g"):format(k == 1 and 1 - 0.199 * place or 0.199 * place - 1)))
+  end
+end
+
 local function check_gaussian_dual(t)
   each_with(t, "scullery.gaussian-dual/1", function(p)
+    if not p.is_positive and not p.is_bounded then expect_no_jump_of_dual(t, p) end
     local told_any = false
     normal.each_moments(t, p, function(m, a, b)
       local told = core.phi_dual(p.instance, table.unpack(m))

@@ -1,6 +1,8 @@
 --- Tests of samplers: draws against the characteristic function and the collision probability that
 --- they declare.
 local core = require "scullery_checker.core"
+local functions = require "scullery_checker.definition.functions"
+local jumps = require "scullery_checker.jumps"
 local phi = require "scullery_checker.nonlinearity.phi"
 local parameters = require "scullery_checker.parameters"
 local statistics = require "scullery_checker.statistics"
@@ -87,10 +89,29 @@ local function check_against(t, what, exact, mean, stderr, slack, gaps)
   end
 end
 
+-- A characteristic function is continuous, whatever the law.
+local function expect_no_jump(t, draw, unit)
+  for of = 1, 2 do
+    local along = t:random(1, draw.dim, 50 + of)
+    along = along * (unit(along * (1 / along:norm())) / along:norm())
+    local function of_all(list)
+      local out = at_gaps(draw, core.vcat(table.unpack(functions.map(list, function(x)
+        return along * x
+      end))), core.sampler_characteristic)
+      return functions.map(list, function(_, i) return out:get(i, 1) end)
+    end
+    local place, jump = jumps.find(function(x) return of_all{ x }[1] end, of_all)
+    t:expect(not place, "the characteristic function jumps by %.3g at a difference of %.9g \z
+      over the width", jump, place)
+  end
+end
+
 local function check_characteristic(t, draw, layout, component)
   if not core.sampler_tells(draw.sampler).characteristic or draw.state then return false end
   local some = parameters.many(draw, layout, 1024)
-  local gaps = gaps_of(t, draw.dim, unit_of_rows(parameters.rows(draw, some)))
+  local unit = unit_of_rows(parameters.rows(draw, some))
+  local gaps = gaps_of(t, draw.dim, unit)
+  expect_no_jump(t, draw, unit)
   local exact = check_gap_blocks(t, "the characteristic function", draw, gaps,
     core.sampler_characteristic)
   local many_gaps = {}

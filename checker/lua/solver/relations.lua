@@ -314,6 +314,21 @@ local function compare(t, component, facts, form, p, kept)
   end
 end
 
+-- Two targets that are the same have the same predictions, with one between them.
+local function expect_equal_targets(t, component, facts)
+  if facts.seed then return end
+  local p = make(t, forms[1], { "1 target", classes = 0, targets = 2 }, false, 1)
+  p.Y = core.hcat(p.Y, p.Y:column(1))
+  local told = problems.solve(component, p)
+  local fit = told.status == "ok" and told.fits[1]
+  if not fit then return end
+  local A = fit.predictions
+  local off = (A:column(1) - A:column(3)):abs():max() / math.max(A:abs():max(), 1e-300)
+  if off > 1e-3 then
+    t:warn("targets 1 and 3 are the same, and their predictions differ by %.3g of the largest", off)
+  end
+end
+
 -- Seconds of the processor, after which no other setting is begun.
 local SECONDS <const> = 0.5
 
@@ -325,6 +340,7 @@ local function check_setting(t, one, turn, is_default, broken)
   facts.is_variant = one.far == 1
   facts.seed = problems.option(t, "name", "seed")
   facts.capacity = problems.option(t, "role", "capacity")
+  if is_default then expect_equal_targets(t, component, facts) end
   for of, task in ipairs(tasks) do
     if is_default or (of + turn) % 3 == 0 then
       local kept = not broken.T and learnt(t, component, facts, task)

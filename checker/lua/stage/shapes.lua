@@ -21,6 +21,9 @@ end
 
 local turned = columns.reversed
 
+-- Squares less the square of a mean lose all digits but a few as far from 0.
+local FAR <const> = 2.0 ^ 20
+
 -- Each { label, rows and targets to fit, rows to transform, what becomes of the result, how far it
 -- may be off: signs show by all of it, and ends of a range may differ a little }; round: what is
 -- added may be rounded, which rows without spread along an axis magnify.
@@ -36,7 +39,8 @@ local relations = {
   { "columns in another order, and those of the result", function(X, y)
     return turned(X), y, turned(X)
   end, turned, round = true },
-  { "columns + 4", function(X, y) return X + 4, y, X + 4 end, round = true },
+  { "columns + 4", function(X, y) return X + 4, y, X + 4 end, round = true,
+    far = function(X, y) return X + FAR, y, X + FAR end },
   { "targets + 4", function(X, y) return X, y + 4, X end, round = true },
   { "targets + 4, and the result", function(X, y) return X, y + 4, X end,
     function(M) return M + 4 end, round = true },
@@ -128,6 +132,10 @@ local function check_shapes(t)
       if usual and usual < 1e-9 then -- by chance of this number of rows, as of quantiles?
         usual = math.max(usual, off_of(t, stage, relation, X:slice(1, 55), y:slice(1, 55)) or 1)
       end
+      local far = usual and usual < 1e-9 and relation.far and off_of(t, stage, { relation[1],
+        relation.far }, X:map(function(x) return math.floor(x * 1024) / 1024 end), y)
+      t:expect(not far or far < 1e-5, "columns + %g: the result is off by %.3g of its size, and \z
+        of columns + 4 by %.3g", FAR, far or 0, usual)
       for _, shape in ipairs(usual and usual < 1e-9 and list or {}) do
         any = true
         local off = (not relation[4] or shape.size) and (not relation.round or shape.round
