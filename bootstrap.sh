@@ -113,6 +113,9 @@ run_tests() {
   local from=$SECONDS
   ctest --test-dir "$1" --output-on-failure --parallel "$(($(nproc) + 2))" "${left_out[@]}" | tee "$log" || status=$?
   say "tested in $1/: $((SECONDS - from)) seconds"
+  local last=$1/Testing/Temporary/LastTest.log skipped
+  skipped=$(sed -nE 's/^Ran .* ([0-9]+) skipped$/\1/p' "$last" | awk '{n += $1} END {print n + 0}')
+  [ "$skipped" -eq 0 ] || say "$skipped parts of tests were skipped, most for want of data sets in SCULLERY_DATA ($last)"
   say "the slowest tests in $1/, in seconds:"
   sed -nE 's|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*|\2 \1|p' "$log" | sort -rn | sed 20q
   rm -f "$log"

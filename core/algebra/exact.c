@@ -261,8 +261,7 @@ static scl_status add_number(scl_exact *e, size_t i, double value, int exponent,
   return SCL_STATUS_OK;
 }
 
-/* The bits of 1.5 * 2^52 + x, of which those of 1.5 * 2^52 are subtracted: rint(x), for |x| <
- * 2^51. */
+/* The bits of 1.5 * 2^52 + x less those of 1.5 * 2^52: rint(x), for |x| < 2^51. */
 static inline int64_t whole_of(double magic_and_x) {
   static const double magic = 0x1.8p52;
   int64_t bits, zero;

@@ -178,8 +178,8 @@ scl_status scl_nonlinearity_apply(const scl_instance *phi, const scl_const_block
  * The loops are called only with v > 0. For an entry without spread they get v = 1, and the
  * result is then replaced by phi(m), the value for v = 0. */
 
-/* spread_TYPE: spread = v, which are at `stride` (0: all are one), or 1 where v is not above 0; whether
- * one is not. */
+/* spread_TYPE: fills `spread` with v (at `stride`; 0: one number for all), and with 1 where v is not
+ * above 0. Returns whether that happened. */
 #define SPREAD(type) \
   static bool spread_##type(size_t count, const type *v, ptrdiff_t stride, type *spread) { \
     int still = 0; \

@@ -298,11 +298,10 @@ static scl_status erm_run(erm_machine *m, erm_method method, size_t target, scl_
                    "the classes are separable, so that without lambda longer weights always lower "
                    "the loss: give lambda more than 0");
   else if (m->no_bound)
-    (void)snprintf(
-        out->note, sizeof out->note,
-        "lambda is so small that no duality gap bounds how far the objective is from its "
-        "least: the residual alone is %.1e",
-        m->residual);
+    (void)snprintf(out->note, sizeof out->note,
+                   "no duality gap is known for so small a lambda: only the residual, %.1e, says "
+                   "how near it is",
+                   m->residual);
   else if (method == erm_sgd)
     return SCL_STATUS_OK;
   else if (gap > m->self->tolerance && m->residual <= m->self->tolerance)

@@ -340,7 +340,7 @@ local function try_to_find(p, open, ds, all, stored)
   local found = table.pack(options.attempt(find, p, open, ds, all, stored))
   if found[1] then return table.unpack(found, 2, found.n) end
   local message = options.plain(found[2])
-  local most = open.T and tonumber(message:match "landmarks are more than the (%d+) rows")
+  local most = open.T and growing.rows_for(message)
   if most then return try_to_find(trials.filled(p, {}, { T = most }), open, ds, all, stored) end
   if not message:find "%f[%a]rows?%f[%A]" then error(found[2], 0) end
   return nil, message

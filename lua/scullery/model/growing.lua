@@ -162,9 +162,10 @@ local function chosen_of(steps)
   end
 end
 
--- Whether a step failed as its landmarks are more than the rows that it learns from.
-local function lacks_rows(failure)
-  return options.plain(failure):find "landmarks are more than the %d+ rows" ~= nil
+--- growing.rows_for(message): how many rows a fit had to draw landmarks from, if it failed because
+--- T is more; else nil.
+function growing.rows_for(message)
+  return math.tointeger(tonumber(message:match "landmarks are more than the (%d+) rows"))
 end
 
 -- The steps of the first numbers of parameters, as far as there are rows for them.
@@ -173,8 +174,10 @@ local function first_steps(o)
   while true do
     local fine, steps = pcall(o.first, list)
     if fine then return steps end
-    if #list == 1 or not lacks_rows(steps) then error(steps, 0) end
-    list[#list] = nil
+    local rows = growing.rows_for(options.plain(steps))
+    if not rows then error(steps, 0) end
+    while #list > 1 and list[#list] > rows do list[#list] = nil end
+    list[1] = math.min(list[1], rows)
   end
 end
 
@@ -182,8 +185,10 @@ end
 local function try_next(o, last)
   local fine, step = pcall(o.at, 2 * last.T, last.lambda)
   if fine then return step end
-  if lacks_rows(step) then return nil, ("there are no %d rows for landmarks"):format(2 * last.T) end
-  if not options.plain(step):find("not enough memory", 1, true) then error(step, 0) end
+  local message = options.plain(step)
+  local rows = growing.rows_for(message)
+  if rows then return nil, ("there are %d rows to draw landmarks from"):format(rows) end
+  if not message:find("not enough memory", 1, true) then error(step, 0) end
   return nil, ("there is not enough memory for T = %d"):format(2 * last.T)
 end
 

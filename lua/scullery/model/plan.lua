@@ -55,27 +55,28 @@ end
 
 -- ------------ a small fit to learn from
 
--- A copy of the pipeline with at most so many parameters; T: how many it has, 0 where that is not
--- an option of its own. auto: the number in place of T = "auto".
-local function smaller(p, choices, auto)
-  if not p.features then return p, 0 end
+-- A copy of the pipeline with at most FEW parameters; T: how many it has, 0 where that is not an
+-- option of its own. auto: the number in place of T = "auto", of which the copy has no more than
+-- rows, as landmarks are. Third: FEW, or these rows.
+local function smaller(p, choices, auto, rows)
+  if not p.features then return p, 0, FEW end
   local copy = setmetatable({}, recipe.class)
   for key, value in pairs(p) do copy[key] = value end
   copy.fitted, copy.data = nil, nil
   copy.features = instantiation.resolved(p.features, choices)
-  local T = copy.features.T
-  if T == "auto" then T, copy.features.T = auto, auto end
-  if math.type(T) ~= "integer" or T <= FEW or trials.least_T(p) > FEW then return copy, 0 end
-  copy.features.T = FEW
-  return copy, T
+  local T, few = copy.features.T, FEW
+  if T == "auto" then T, copy.features.T, few = auto, auto, math.min(FEW, rows) end
+  if math.type(T) ~= "integer" or T <= few or trials.least_T(p) > few then return copy, 0, few end
+  copy.features.T = few
+  return copy, T, few
 end
 
 -- The seconds to fit the row stages to all rows, and to draw T parameters.
-local function fitting_seconds(prepared, rows, T)
+local function fitting_seconds(prepared, rows, T, few)
   local found = { stages = 0, parameters = 0 }
   for _, one in ipairs(prepared.seconds) do
     local drawn = one[1] == "parameters"
-    local what, times = drawn and "parameters" or "stages", drawn and (T > 0 and T / FEW or 1)
+    local what, times = drawn and "parameters" or "stages", drawn and (T > 0 and T / few or 1)
     found[what] = found[what] + one[2] * (times or rows)
   end
   return found
@@ -92,7 +93,7 @@ function plan.sizes(p, ds, o)
   local choices = o.choices or {}
   ds = recipe.encoded(p, ds, choices)
   local source = dataset.source_of_targets(ds)
-  local small, T = smaller(p, choices, o.T or growing.largest(ds:size()))
+  local small, T, few = smaller(p, choices, o.T or growing.largest((ds:size())), (ds:size()))
   local X, Y = core.first_rows(source, ROWS)
   local sample = core.source(X, Y)
   local prepared = recipe.prepare(small, sample, nil, choices)
@@ -107,7 +108,7 @@ function plan.sizes(p, ds, o)
   local training <close> = core.training(source, prepared.stages, prepared.map, given)
   local t = core.plan(training, component.instance(solver), T, o.values, o.seconds or false,
     o.codes or 0, o.solved or false)
-  t.fitting = fitting_seconds(prepared, t.rows / X:rows(), T)
+  t.fitting = fitting_seconds(prepared, t.rows / X:rows(), T, few)
   local info = prepared.map and core.map_info(prepared.map)
   t.dtype = info and (info.dtype == "float64" and "float64" or "float32") or p.dtype or "float64"
   t.dim = info and info.dim or select(2, core.source_size(source))
@@ -309,7 +310,7 @@ local KEPT = 1e7
 -- of its matrices.
 local function order_of(p, ds)
   local T = p.features and p.features.T
-  if T == "auto" then return growing.largest(ds:size()) end
+  if T == "auto" then return growing.largest((ds:size())) end
   if math.type(T) == "integer" then return T end
   if not choose.is(T) then return ds:size() end
   local most = 0

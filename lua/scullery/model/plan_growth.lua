@@ -50,7 +50,7 @@ end
 local function steps_of(p, ds, budget)
   local list, seconds, left = {}, 0, core.memory_left()
   local largest, values = growing.largest(ds:size(), budget), values_of(p)
-  local known = plan.sizes(p, ds, { T = growing.largest(ds:size()), seconds = true })
+  local known = plan.sizes(p, ds, { T = growing.largest((ds:size())), seconds = true })
   local T = growing.first(trials.least_T(p))
   repeat
     local step = step_of(p, ds, T, values, known)

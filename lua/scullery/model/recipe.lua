@@ -284,8 +284,8 @@ end
 
 -- Penalties of the solver for which kernel sections are computed as L^-1 k(W, x), so that ||a|| is
 -- the norm of the function: l2, and none (a solver that measures distances). Penalties of single
--- weights apply to k(w_t, x). a'k(W, W)a is that norm too; whole numbers are those of L^-1 k(W, x)
--- there as well, as a nearly singular k(W, W) takes more digits than they have.
+-- weights apply to k(w_t, x). Of a solver that can have the penalty a'k(W, W)a, which is that norm
+-- too, whole numbers are L^-1 k(W, x): a nearly singular k(W, W) takes more digits than they have.
 local whitened_for = { l2 = true, none = true }
 
 -- Whether the features are kernel sections that are computed as L^-1 k(W, x).

@@ -412,7 +412,7 @@ end
 local function run_whole(self, data, o, refuse)
   local ds = dataset.coerce(data)
   if o.groups and type(o.groups) ~= "string" then -- parts of the rows then have theirs
-    ds, o.groups = dataset.with(ds, { groups = folding.groups_of(o.groups, ds:size()) }), nil
+    ds, o.groups = dataset.with(ds, { groups = folding.groups_of(o.groups, (ds:size())) }), nil
   end
   -- leave-one-out of groups has no short cut: each group is a fold
   local grouped = o.groups or (o.groups == nil and ds.groups ~= nil)

@@ -436,13 +436,20 @@ end
 
 -- Landmarks are rows: there are no more of them than a fold learns from.
 function TestLandmarksAreNoMoreThanTheRows()
-  for _, ds in ipairs{ smooth(90, 1), smooth(150, 1), two_classes(150, 1) } do
+  for _, ds in ipairs{ smooth(48, 1), smooth(90, 1), smooth(150, 1), two_classes(150, 1) } do
     local solver = ds.classes and sc.solver.logistic{} or sc.solver.ridge{}
-    local info = pipeline("auto", solver, { p = sc.sampler.landmarks{},
-      phi = sc.kernel.gaussian{} }):fit(ds):info()
-    lu.assertStrContains(info.chosen, "50 to")
-    lu.assertTrue(info.growth[#info.growth].T <= 2 / 3 * #ds, info.chosen)
+    local p = pipeline("auto", solver, { p = sc.sampler.landmarks{}, phi = sc.kernel.gaussian{} })
+    lu.assertTrue(p:plan(ds).T >= 50)
+    local info = p:fit(ds):info()
+    lu.assertStrContains(info.chosen, " tried")
+    lu.assertTrue(info.growth[#info.growth].T <= #ds, info.chosen)
   end
+end
+
+function TestSearchesArePlannedWithNumbersThatAreTried()
+  local ds = smooth(20000, 1)
+  local planned = pipeline("auto", sc.solver.ridge{ lambda = sc.choose{ 1e-3, 1e-4 } }):plan(ds)
+  lu.assertStrContains(tostring(planned), " 6400\n")
 end
 
 os.exit(lu.LuaUnit.run())

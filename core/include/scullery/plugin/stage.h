@@ -65,8 +65,8 @@ enum {
    * weights of rows; other stages count each row once. */
   SCL_STAGE_TARGETS = 1,
   /* A stage with one of these may follow features, whose common factor the host may leave out:
-   * a positive factor of all columns does not change what the stage gives, or is
-   * itself, and no power of it, a factor of it. */
+   * a positive factor of all columns does not change what the stage gives, or what it gives has the
+   * same factor, not a power of it. */
   SCL_STAGE_SCALE_FREE = 2,
   SCL_STAGE_HOMOGENEOUS = 4,
   /* Number j of a result depends on number j of the row alone, as always in the simple form. */
