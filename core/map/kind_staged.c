@@ -136,7 +136,10 @@ static scl_status check_stages(const scl_map *base, scl_fitted_stage *const *sta
   for (size_t s = 0; s < n_stages; s++) {
     const char *name = scl_fitted_stage_name(stages[s]);
     if (!follows_features(stages[s]))
-      return scl_fail(error, SCL_STATUS_UNSUPPORTED, "%s does not follow features", name);
+      return scl_fail(error, SCL_STATUS_UNSUPPORTED,
+                      "%s does not follow features: it is neither SCL_STAGE_SCALE_FREE nor "
+                      "SCL_STAGE_HOMOGENEOUS",
+                      name);
     if (stages[s]->cols_in != *features)
       return scl_fail(error, SCL_STATUS_BAD_SHAPE,
                       "%s takes %zu columns, where %zu features arrive", name, stages[s]->cols_in,

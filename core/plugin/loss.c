@@ -151,8 +151,9 @@ scl_status scl_loss_probability(const scl_instance *loss, size_t count, const do
   SCL_TRY(scl_call_leave(&call, SCL_STATUS_OK));
   for (size_t i = 0; i < count; i++)
     if (!(out[i] >= 0 && out[i] <= 1))
-      return scl_fail(error, SCL_STATUS_NUMERIC, "loss.%s: a probability of %g",
-                      scl_instance_name(loss), out[i]);
+      return scl_fail(error, SCL_STATUS_NUMERIC,
+                      "loss.%s: a probability of %g, not between 0 and 1", scl_instance_name(loss),
+                      out[i]);
   return SCL_STATUS_OK;
 }
 

@@ -52,7 +52,8 @@ bool scl_solver_wants_intercept(const scl_instance *solver) {
   if (value->form == SCL_FORM_BOOLEAN) return value->number != 0;
   if (value->form != SCL_FORM_WORD || strcmp(value->word, "auto") != 0) return false;
   const scl_penalty penalty = scl_solver_penalty(solver);
-  return penalty == SCL_PENALTY_L2 || penalty == SCL_PENALTY_L1 || penalty == SCL_PENALTY_SIGNS;
+  if (penalty == SCL_PENALTY_NONE) return scl_instance_has(solver, SCL_ABILITY_PENALTY);
+  return penalty != SCL_PENALTY_BOX && penalty != SCL_PENALTY_RKHS;
 }
 
 const char *scl_solver_path_option(const scl_instance *solver) {

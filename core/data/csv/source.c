@@ -157,7 +157,7 @@ static scl_status refuse_no_rows(const csv_source *s, scl_error *error) {
   for (size_t k = 0; k < s->files; k++)
     if (s->file_rows[k] == 0)
       return scl_fail(error, SCL_STATUS_BAD_DATA, "%s: there are no rows%s", s->paths[k],
-                      s->schema.header ? " after the header" : "");
+                      s->schema.header && !s->schema.packed ? " after the header" : "");
   return SCL_STATUS_OK;
 }
 

@@ -81,7 +81,8 @@ local function add_row_stage(self, i, stage)
     table.insert(self.after, stage)
   else
     error(("pipeline: stage %d, %s, comes after the features; it takes the rows of the data, and \z
-      comes before them"):format(i, tostring(stage)), 5)
+      comes before them; after them come stages whose plugin is SCL_STAGE_SCALE_FREE or \z
+      SCL_STAGE_HOMOGENEOUS, and learns from no targets"):format(i, tostring(stage)), 5)
   end
 end
 

@@ -502,6 +502,15 @@ function TestSolvers:test_kernels_and_losses()
   end
   lu.assertTrue(gap(learnt(rkhs()), learnt(sc.solver.ridge{ lambda = 1e-3, penalty = "rkhs" }))
     < 1e-7)
+  -- least squares without a penalty: the constant takes what is added to all targets
+  local least = sc.solver.define{ name = fresh(), penalty = "none",
+    options = { intercept = { role = "intercept", default = "auto" } },
+    solve = function(problem)
+      local sums = problem:normal()
+      return { coefficients = problem:solve(sums.moment, sums.right), outcome = "converged" }
+    end }
+  local far = sc.pipeline{ least() }:fit(X, y + 1000):predict(X)
+  lu.assertTrue(gap(far, sc.pipeline{ least() }:fit(X, y):predict(X) + 1000) < 1e-6)
   local square = sc.solver.define{ name = fresh(), solve = function(problem)
       return { coefficients = sc.zeros(problem.features, 1), outcome = "stopped" }
     end,

@@ -70,7 +70,8 @@ typedef struct scl_plugin {
 #define SCL_LEAST_PLUGIN SCL_THROUGH(scl_plugin, vtable)
 
 /* The head, the kind and the vtable in place, by SCL_SAMPLER(members of the scl_sampler),
- * SCL_NONLINEARITY, SCL_KERNEL, SCL_SOLVER, SCL_TRANSPORT, SCL_STAGE and SCL_METRIC (C alone). */
+ * SCL_NONLINEARITY, SCL_KERNEL, SCL_SOLVER, SCL_LOSS, SCL_METRIC, SCL_STAGE, SCL_READER and
+ * SCL_TRANSPORT (C alone). */
 #define SCL_VTABLE(kind_, table_, ...) \
   .head = SCL_HEAD(scl_plugin), .kind = kind_, .vtable = &(const table_) { \
     SCL_TABLE(table_, kind_), __VA_ARGS__ \

@@ -116,7 +116,7 @@ typedef struct scl_option {
   }
 
 /* "intercept" of a solver: an unpenalised constant, by default unless the penalty is that of an
- * RKHS. The host reads it by its role, and gives centred sums where it is wanted. */
+ * RKHS or bounds |a_t|. The host reads it by its role, and gives centred sums where it is wanted. */
 #define SCL_OPTION_INTERCEPT \
   { \
     "intercept", "fit an unpenalised constant; auto: only with a penalty on the weights (l2, l1)", \
