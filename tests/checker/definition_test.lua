@@ -95,14 +95,42 @@ function TestDefinition:test_mistakes_are_told()
   end
 end
 
--- The solver of `scullery plugin new` with this definition.
-local function solver_outcome(name, objective)
-  local file <close> = assert(io.open((os.getenv "SCULLERY_SOURCE" or ".")
-    .. "/lua/scullery/templates/solver.c"))
-  local text = file:read "a":gsub("my_plugin", name)
-  sc.plugin.compile{ kind = "solver", name = name, source = text:gsub('%.version = "0%.1"',
-    (".definition = \"objective(rows, a) = %s\", %%0"):format(objective)) }
+-- The component of `scullery plugin new`, changed; what its definition says of it.
+local function template_outcome(kind, name, pattern, other)
+  local file <close> = assert(io.open(("%s/lua/scullery/templates/%s.c"):format(
+    os.getenv "SCULLERY_SOURCE" or ".", kind)))
+  local text, count = file:read "a":gsub("my_plugin", name):gsub(pattern, other)
+  assert(count > 0, pattern)
+  sc.plugin.compile{ kind = kind, name = name, source = text }
   return check.run(name, { only = "definition", in_process = true, seed = 3 }).results[1]
+end
+
+function TestDefinition:test_faults_in_templates()
+  for k, case in ipairs{
+    { "sampler", "normal%[2 %* j%] %* normal", "normal[j] * normal" },
+    { "sampler", "%->sigma;", "->sigma * 1.01;" },
+    { "sampler", "sqrt%(1 %+ z", "sqrt(1 + 0.5 * z" },
+    { "sampler", "= normal%[2", "= -normal[2" },
+    { "solver", "self%->lambda %* x", "2 * self->lambda * x" },
+    { "solver", "right%[i %* c %+ j%]", "right[j * d + i]" },
+    { "solver", "out%[i%] / normal%->total", "out[i] / (normal->total + 1)" },
+    { "reader", "%(size_t%)i %* t%->columns %+ j%]", "(size_t)j * count + i]" },
+    { "reader", "%(double%)t%->numbers", "-(double)t->numbers" },
+    { "reader", "%.name = at", ".name = t->names" },
+  } do
+    local kind, pattern, other = table.unpack(case)
+    local found = template_outcome(kind, "faulty_" .. k, pattern, other)
+    lu.assertEquals(found.outcome, "fail", other)
+    lu.assertStrContains(found.text, "definition")
+  end
+  local found = template_outcome("reader", "silent", '%.definition = .-",\n', "")
+  lu.assertEquals(found.outcome, "skip")
+  lu.assertStrContains(found.text, "no .definition")
+end
+
+local function solver_outcome(name, objective)
+  return template_outcome("solver", name, '%.definition = .-",\n',
+    (".definition = \"objective(rows, a) = %s\",\n"):format(objective))
 end
 
 function TestDefinition:test_objectives_of_solvers()

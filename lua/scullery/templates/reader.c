@@ -142,6 +142,9 @@ const scl_plugin scullery_plugin = {
     .doc =
         "\"FLT1\", the numbers of rows and columns, the names with a zero byte behind each, and\n"
         "the numbers row by row in float32. NaN is a missing number.",
+    /* Of the example: what `scullery plugin check` compares with; false is a missing number. */
+    .definition = "name(j) = ({ \"a\", \"b\" })[j]\n"
+                  "cell(i, j) = ({ 0.5, -1, false, 2, 3, 1e6 })[2*i + j - 2]",
     SCL_READER(.format = "a table of float32 (FLT1)", .recognises = recognises, .open = open_file,
                .schema = schema, .rows = rows, .close = close_file, .example = example),
     .instance_size = sizeof(table_reader),

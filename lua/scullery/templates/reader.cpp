@@ -166,4 +166,7 @@ const scl_plugin scullery_plugin = scullery::plugin(
          "\"FLT1\", the numbers of rows and columns, the names with a zero byte behind each, and\n"
          "the numbers row by row in float32. NaN is a missing number.",
      .instance_size = sizeof(table_reader),
-     .version = "0.1"});
+     .version = "0.1",
+     // Of the example: what `scullery plugin check` compares with; false is a missing number.
+     .definition = "name(j) = ({ \"a\", \"b\" })[j]\n"
+                   "cell(i, j) = ({ 0.5, -1, false, 2, 3, 1e6 })[2*i + j - 2]"});

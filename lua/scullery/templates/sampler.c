@@ -51,6 +51,10 @@ const scl_plugin scullery_plugin = {
            "z = <w, x> + b. The density is K_0(|w|/sigma)/(pi sigma) (Craig 1936).\n"
            "With nonlinearity.fourier the features estimate\n"
            "prod_j 1/sqrt(1 + sigma^2 d_j^2), d = x - y.",
+    /* What `scullery plugin check` compares with: r.normal(0, t, k) is normal[k] of row t. */
+    .definition = "draw(t, r) = map(range(r.dim), function(j)\n"
+                  "  return sigma*r.normal(0, t, 2*j - 2)*r.normal(0, t, 2*j - 1) end)\n"
+                  "characteristic(x) = product(x, function(z) return 1/sqrt(1 + (sigma*z)^2) end)",
     SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = moments, .factor = factor,
                 .normals = 2, .family = SCL_FAMILY_OTHER),
     SCL_INSTANCE(product, options),

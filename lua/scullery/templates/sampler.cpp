@@ -59,4 +59,9 @@ const scl_plugin scullery_plugin = scullery::plugin(
             "With nonlinearity.fourier the features estimate\n"
             "prod_j 1/sqrt(1 + sigma^2 d_j^2), d = x - y.",
      SCL_INSTANCE(product, options),
-     .version = "0.1"});
+     .version = "0.1",
+     // What `scullery plugin check` compares with: r.normal(0, t, k) is normal[k] of row t.
+     .definition =
+         "draw(t, r) = map(range(r.dim), function(j)\n"
+         "  return sigma*r.normal(0, t, 2*j - 2)*r.normal(0, t, 2*j - 1) end)\n"
+         "characteristic(x) = product(x, function(z) return 1/sqrt(1 + (sigma*z)^2) end)"});

@@ -111,9 +111,9 @@ static scl_status solve(const void *instance, const scl_problem *problem, scl_so
 const scl_plugin scullery_plugin = {
     .name = "my_plugin",
     .summary = "Ridge regression by conjugate gradients on the normal equations",
-    .doc = "Minimises (1/N) sum_i w_i ||y_i - a'phi_i - b||^2 + lambda ||a||^2, N the sum of the\n"
-           "row weights w_i, by conjugate gradients on (Phi'W Phi/N + lambda I) a = Phi'W y/N\n"
-           "(Hestenes and Stiefel 1952), in one pass over the rows.",
+    .doc = "Conjugate gradients (Hestenes and Stiefel 1952) on sums of one pass over the rows.",
+    .definition = "objective(rows, a) = average(rows, function(r) return (r.f - r.y)^2 end)\n"
+                  "  + lambda*dot(a, a)",
     SCL_SOLVER(.solve = solve),
     SCL_INSTANCE(conjugate, options),
     .version = "0.1"};

@@ -112,8 +112,8 @@ const scl_plugin scullery_plugin = scullery::plugin(
     SCL_KIND_SOLVER, scl_solver{.solve = solve},
     {.name = "my_plugin",
      .summary = "Ridge regression by conjugate gradients on the normal equations",
-     .doc = "Minimises (1/N) sum_i w_i ||y_i - a'phi_i - b||^2 + lambda ||a||^2, N the sum of the\n"
-            "row weights w_i, by conjugate gradients on (Phi'W Phi/N + lambda I) a = Phi'W y/N\n"
-            "(Hestenes and Stiefel 1952), in one pass over the rows.",
+     .doc = "Conjugate gradients (Hestenes and Stiefel 1952) on sums of one pass over the rows.",
      SCL_INSTANCE(conjugate, options),
-     .version = "0.1"});
+     .version = "0.1",
+     .definition = "objective(rows, a) = average(rows, function(r) return (r.f - r.y)^2 end)\n"
+                   "  + lambda*dot(a, a)"});
