@@ -286,7 +286,8 @@ end
 -- Penalties of the solver for which kernel sections are computed as L^-1 k(W, x), so that ||a|| is
 -- the norm of the function: l2, and none (a solver that measures distances). Penalties of single
 -- weights apply to k(w_t, x). Of a solver that can have the penalty a'k(W, W)a, which is that norm
--- too, whole numbers are L^-1 k(W, x): a nearly singular k(W, W) takes more digits than they have.
+-- too, all types but float64 are L^-1 k(W, x): a nearly singular k(W, W) takes more digits than
+-- they have.
 local whitened_for = { l2 = true, none = true }
 
 -- Whether the features are kernel sections that are computed as L^-1 k(W, x).
@@ -297,7 +298,7 @@ local function whitens(self, choices)
   end
   local penalty = core.solver_facts(component.instance(self.solver, choices)).penalty
   return whitened_for[penalty] or penalty == "rkhs" and self.solver.given.penalty ~= nil
-    and choose.pick(self.features.dtype, "features.dtype", choices or {}):find("^int") ~= nil
+    and choose.pick(self.features.dtype, "features.dtype", choices or {}) ~= "float64"
 end
 
 --- recipe.row_weights(p, ds): the weights of the rows (n x 1, or nil) for stages that learn from

@@ -388,4 +388,18 @@ function TestFailingAllocationsLoseNothing()
   lu.assertTrue(core.memory() <= before)
 end
 
+-- Features k(w_t, x) of landmarks whose k(W, W) is nearly singular: the types give one model.
+function TestFloat32LandmarksOfANearlySingularKernel()
+  local X = sc.randn{ 1000, 6, seed = 1 }
+  local y = (X * sc.matrix{ 1, -2, 0.5, 0, 0.3, 1 }):map(math.sin)
+  local function scores(dtype)
+    local p = fit({ sc.features{ p = sc.sampler.landmarks(), T = 300, dtype = dtype,
+      phi = sc.kernel.gaussian{ gamma = 0.1 } }, sc.solver.ridge{ lambda = 1e-5, penalty = "rkhs" } },
+      sc.dataset{ X = X, y = y })
+    lu.assertEquals(p:info().status, "converged")
+    return p:decision(X)
+  end
+  lu.assertTrue((scores "float32" - scores "float64"):abs():max() < 0.01)
+end
+
 os.exit(lu.LuaUnit.run(), true)
