@@ -394,8 +394,8 @@ function TestFloat32LandmarksOfANearlySingularKernel()
   local y = (X * sc.matrix{ 1, -2, 0.5, 0, 0.3, 1 }):map(math.sin)
   local function scores(dtype)
     local p = fit({ sc.features{ p = sc.sampler.landmarks(), T = 300, dtype = dtype,
-      phi = sc.kernel.gaussian{ gamma = 0.1 } }, sc.solver.ridge{ lambda = 1e-5, penalty = "rkhs" } },
-      sc.dataset{ X = X, y = y })
+      phi = sc.kernel.gaussian{ gamma = 0.1 } },
+      sc.solver.ridge{ lambda = 1e-5, penalty = "rkhs" } }, sc.dataset{ X = X, y = y })
     lu.assertEquals(p:info().status, "converged")
     return p:decision(X)
   end
