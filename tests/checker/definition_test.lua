@@ -117,19 +117,22 @@ function TestDefinition:test_faults_in_templates()
     { "reader", "%(size_t%)i %* t%->columns %+ j%]", "(size_t)j * count + i]" },
     { "reader", "%(double%)t%->numbers", "-(double)t->numbers" },
     { "reader", "%.name = at", ".name = t->names" },
+    -- its own files: no rows, and more than a block
+    { "reader", "t%->columns == 0", "t->rows == 0" },
+    { "reader", "t%->rows %- t%->row", "(uint8_t)t->rows - t->row" },
   } do
     local kind, pattern, other = table.unpack(case)
     local found = template_outcome(kind, "faulty_" .. k, pattern, other)
     lu.assertEquals(found.outcome, "fail", other)
     lu.assertStrContains(found.text, "definition")
   end
-  local found = template_outcome("reader", "silent", '%.definition = .-",\n', "")
+  local found = template_outcome("reader", "silent", '%.definition =.-",\n', "")
   lu.assertEquals(found.outcome, "skip")
   lu.assertStrContains(found.text, "no .definition")
 end
 
 local function solver_outcome(name, objective)
-  return template_outcome("solver", name, '%.definition = .-",\n',
+  return template_outcome("solver", name, '%.definition =.-",\n',
     (".definition = \"objective(rows, a) = %s\",\n"):format(objective))
 end
 

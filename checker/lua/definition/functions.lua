@@ -61,6 +61,10 @@ function functions.join(...)
   return made
 end
 
+--- pack(format, ...): bytes, as string.pack makes them; concat(list, f): f(list[j], j) in one text.
+functions.pack = string.pack
+function functions.concat(list, f) return table.concat(functions.map(list, f)) end
+
 local sum = functions.sum
 
 --- average(rows, f): the mean of f(row) with the weights of the rows, row.w; by_column(row, f): the

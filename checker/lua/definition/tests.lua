@@ -347,37 +347,39 @@ end
 -- Whether a cell is what the definition says: NaN is missing, and numbers have 14 digits.
 local function is_cell(cell, want)
   local kind, value = cell:match "^(%S+) (.*)$"
-  if want == false then return not kind or kind == "number" and value:find "nan" ~= nil end
+  if want == false or want ~= want then
+    return not kind or kind == "number" and value:find "nan" ~= nil
+  end
   if type(want) ~= "number" or kind == "text" then return value == want end
   return tonumber(value) == want
     or kind == "number" and ("%.14g"):format(value) == ("%.14g"):format(want)
 end
 
--- Cells of the example: numbers, texts, false where one is missing, nil after the last row; and
--- names of its columns.
+-- Cells of the example and of the definition's own files: numbers, texts, false where one is
+-- missing, nil after the last row; and names of columns.
 compare.reader = { name = function(_, t, component, name)
   local files = require "scullery_checker.reader.files"
-  files.with_example(t:instance(component), function(path, instance)
+  files.each(t, component, function(path, instance, k)
     local _, names = files.rows(instance, path)
     t.compared = (t.compared or 0) + 1
     for j = 1, #names + 1 do
-      t:expect(names[j] == name(j), "column %d of its example is named '%s', and '%s' by its \z
-        definition", j, tostring(names[j]), tostring(name(j)))
+      t:expect(names[j] == name(j, k), "column %d is named '%s', and '%s' by its definition", j,
+        tostring(names[j]), tostring(name(j, k)))
     end
   end)
 end, cell = function(_, t, component, cell)
   local files = require "scullery_checker.reader.files"
-  files.with_example(t:instance(component), function(path, instance)
+  files.each(t, component, function(path, instance, k)
     local all, names = files.rows(instance, path)
     for i, row in ipairs(all) do
       for j = 1, #names do
-        local want = cell(i, j)
+        local want = cell(i, j, k)
         t.compared = (t.compared or 0) + 1
-        t:expect(is_cell(row[j], want), "row %d, column \z
-          %d of its example is %s, and %s by its definition", i, j, row[j], tostring(want))
+        t:expect(is_cell(row[j], want), "row %d, column %d is %s, and %s by its definition", i, j,
+          row[j], tostring(want))
       end
     end
-    t:expect(cell(#all + 1, 1) == nil, "its example has %d rows, and more by its definition", #all)
+    t:expect(cell(#all + 1, 1, k) == nil, "it has %d rows, and more by its definition", #all)
   end)
 end }
 

@@ -28,6 +28,39 @@ function files.with_example(instance, f)
   return made
 end
 
+-- Calls f(path) with a file of these bytes.
+local function with_bytes(bytes, f)
+  local path = os.tmpname()
+  files.write(path, bytes)
+  local done, said = pcall(f, path)
+  os.remove(path)
+  if not done then error(said, 0) end
+end
+
+local MOST <const> = 20 -- files of a definition
+
+--- files.each(t, component, f): calls f(path, instance, k) with the example (k = 0) and the files
+--- of its definition, file(k) from k = 1 to nil. Sentences begin with the file at hand.
+function files.each(t, component, f)
+  local instance, before = t:instance(component), t.label
+  local file = (require("scullery_checker.definition").of(component) or {}).file
+  local function call(path, k)
+    t.label = (before and before .. ", " or "") .. (k == 0 and "its example"
+      or ("file(%d) of its definition"):format(k))
+    f(path, instance, k)
+  end
+  local found = files.with_example(instance, function(path) call(path, 0) end)
+  if not found and not file then t:skip("it writes no example (slot 'example')") end
+  for k = 1, file and MOST or 0 do
+    local bytes = file(k)
+    if not bytes then break end
+    t:expect(type(bytes) == "string", "file(%d) of its definition is a %s, and no text of bytes", k,
+      type(bytes))
+    with_bytes(bytes, function(path) call(path, k) end)
+  end
+  t.label = before
+end
+
 --- files.rest(file): the rows of an open file that were not read yet.
 function files.rest(file)
   local all = {}

@@ -167,6 +167,10 @@ const scl_plugin scullery_plugin = scullery::plugin(
          "the numbers row by row in float32. NaN is a missing number.",
      .instance_size = sizeof(table_reader),
      .version = "0.1",
-     // Of the example: what `scullery plugin check` compares with; false is a missing number.
-     .definition = "name(j) = ({ \"a\", \"b\" })[j]\n"
-                   "cell(i, j) = ({ 0.5, -1, false, 2, 3, 1e6 })[2*i + j - 2]"});
+     // What `plugin check` compares with: cells of the example (k = 0), and of files that it writes.
+     .definition =
+         "numbers(k) = ({ [0] = { 0.5, -1, 0/0, 2, 3, 1e6 }, {}, range(600) })[k]\n"
+         "name(j) = ({ \"a\", \"b\" })[j]\n"
+         "cell(i, j, k) = numbers(k)[2*i + j - 2]\n"
+         "file(k) = numbers(k) and pack(\"<c4I4I4zz\", \"FLT1\", #numbers(k)//2, 2, \"a\", \"b\")\n"
+         "  .. concat(numbers(k), function(x) return pack(\"<f\", x) end)"});
