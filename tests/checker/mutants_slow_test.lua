@@ -111,6 +111,16 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- entries are divided by k
   { "stage", "random_projection.c", "1 / sqrt((double)self->k)", "1 / (double)self->k",
     "definition", "fail", "by its definition" },
+  -- the conjugate of the penalty is twice too small
+  { "solver", "../shared/erm_gap.c", "(2 * l2)", "(4 * l2)", "definition", "fail", "duality gap",
+    { "../solver/poisson.c" } },
+  -- of targets behind the first one the values of tau are in reverse order
+  { "solver", "../shared/erm_formula.c", "list[target % self->tau->length]",
+    "list[target < self->tau->length ? target : self->tau->length - 1 - target % \z
+    self->tau->length]", "definition", "fail", "says converged", { "../solver/quantile.c" } },
+  -- the quantiles of the first target alone are put in order
+  { "solver", "../shared/erm_formula.c", "c % q == 0 && j < c", "c % q == 0 && j < q", "lists",
+    "fail", "two targets", { "../solver/quantile.c" } },
 }
 
 TestMutants = {}

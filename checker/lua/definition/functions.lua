@@ -61,6 +61,25 @@ function functions.join(...)
   return made
 end
 
+--- lowest(f, low, high): the least value of a convex f between them (golden sections).
+function functions.lowest(f, low, high)
+  local SHARE <const> = (math.sqrt(5) - 1) / 2
+  local a, b = high - SHARE * (high - low), low + SHARE * (high - low)
+  local at, bt = f(a), f(b)
+  for _ = 1, 75 do
+    if at < bt then
+      high, b, bt = b, a, at
+      a = high - SHARE * (high - low)
+      at = f(a)
+    else
+      low, a, at = a, b, bt
+      b = low + SHARE * (high - low)
+      bt = f(b)
+    end
+  end
+  return math.min(at, bt)
+end
+
 --- pack(format, ...): bytes, as string.pack makes them; concat(list, f): f(list[j], j) in one text.
 functions.pack = string.pack
 function functions.concat(list, f) return table.concat(functions.map(list, f)) end

@@ -1,6 +1,7 @@
 --- The test of solvers that a number of a list gives what it gives alone, as quantiles of several
---- levels do, in pipelines as users have them.
+--- levels do, in pipelines as users have them, of several targets too.
 local choices = require "scullery_checker.choices"
+local core = require "scullery_checker.core"
 local problems = require "scullery_checker.solver.problems"
 
 local SHARE <const> = 0.1 -- of the largest prediction: quantiles that cross change places
@@ -24,18 +25,41 @@ local function numbers_of(t, option)
   return #list == 3 and list[1] ~= list[2] and list[2] ~= list[3] and list or nil
 end
 
+-- What scores of two targets become is what those of each become.
+local function check_two(t, option, numbers)
+  local component = t.subject:make{ [option.name] = numbers }
+  local q, scores = #numbers, t:random(1, 2 * #numbers, 3)
+  local function means(first, last)
+    local f = {}
+    for j = first, last do f[#f + 1] = scores:get(1, j) end
+    return core.solver_means(t:instance(component), f) or f
+  end
+  local both, first, second = means(1, 2 * q), means(1, q), means(q + 1, 2 * q)
+  for j, wanted in ipairs(table.move(second, 1, q, q + 1, first)) do
+    t:expect(both[j] == wanted, "%d numbers in '%s' and two targets: prediction %d of random \z
+      scores is %.9g, and of that target alone %.9g", q, option.name, j, both[j], wanted)
+  end
+end
+
 local function check_lists(t)
-  local p, any = problems.make(t, { n = 300, d = 2 }), nil
+  local one, two = problems.make(t, { n = 300, d = 2 }),
+    problems.make(t, { n = 300, d = 2, targets = 2 })
+  local any
   for _, option in ipairs(t.subject.info.options) do
     local numbers = option.takes_list and option.takes_number and numbers_of(t, option)
-    local all = numbers and predictions(t, option, numbers, p)
-    if all and all:cols() == #numbers then
-      any = true
-      for k, number in ipairs(numbers) do
-        local one = predictions(t, option, number, p)
-        if one then
-          problems.same(t, problems.columns(all, { k }), one, SHARE, "%s = %g, number %d of {%g, \z
-            %g, %g}", option.name, number, k, table.unpack(numbers))
+    for c, p in ipairs{ one, two } do
+      local all = numbers and predictions(t, option, numbers, p)
+      if all and all:cols() == c * #numbers then
+        any = true
+        if c == 2 then check_two(t, option, numbers) end
+        for k, number in ipairs(numbers) do
+          local alone = predictions(t, option, number, p)
+          local places = c == 1 and { k } or { k, #numbers + k }
+          if alone then
+            problems.same(t, problems.columns(all, places), alone, SHARE, "%s = %g, number %d of \z
+              {%g, %g, %g}, %d targets", option.name, number, k, numbers[1], numbers[2],
+              numbers[3], c)
+          end
         end
       end
     end
