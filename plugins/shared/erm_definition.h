@@ -5,7 +5,8 @@
 #include <scullery/plugin.h>
 
 /* The gap of smooth losses, of slopes v: those of the larger sign less, so that they sum to 0 where
- * there is a constant, and all so that without a square in the penalty |u_j| <= lambda. */
+ * there is a constant, and all so that without a square in the penalty |u_j| <= lambda. The gap is
+ * relative to start(), the objective at a = 0. */
 #define ERM_GAP \
   "v(f, y) = (l(f + 1e-5, y) - l(f - 1e-5, y))/2e-5\n" \
   "kink(f, y) = not (l(f + 1e-5, y) + l(f - 1e-5, y) - 2*l(f, y) < 1e-8)\n" \

@@ -121,6 +121,12 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- the quantiles of the first target alone are put in order
   { "solver", "../shared/erm_formula.c", "c % q == 0 && j < c", "c % q == 0 && j < q", "lists",
     "fail", "two targets", { "../solver/quantile.c" } },
+  -- the mean of the last steps counts one too many
+  { "solver", "logistic/logistic.c", "(t - from + 1)", "(t - from + 2)", "definition", "fail",
+    "120 rows" },
+  -- a direction number of the fourth column is another one
+  { "sampler", "qmc/sobol_directions.c", "\"DUqpQK", "\"BUqpQK", "definition", "fail",
+    "by its definition", { "qmc.c" } },
 }
 
 TestMutants = {}

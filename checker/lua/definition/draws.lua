@@ -65,7 +65,7 @@ end
 
 -- { dim, T, first parameter, plane of 2 }
 local CASES <const> = { { 3, 7, 0, 0 }, { 16, 20, 0, 1 }, { 1, 9, 0, 0 }, { 70, 11, 0, 0 },
-  { 5, 1 << 18, (1 << 17) + 320, 1 }, { 2, 1030, 0, 0 } }
+  { 8, 1 << 18, (1 << 17) + 320, 1 }, { 2, 1030, 0, 0 } }
 
 -- f(draw, layout, room, told) for each case that the sampler takes.
 local function each_case(left, t, component, f)

@@ -32,17 +32,22 @@ local function rows_of(problem, a, b)
       w = problem.weights and problem.weights:get(i, 1) or 1 }
   end
   list.classes = problem.classes
-  list.gram = problem.gram
+  list.gram, list.constant = problem.gram, problem.constant
   for i, row in ipairs(problem.gram and list or {}) do row.base = list_of(problem.base, i) end
   return list
 end
 
--- The problem with a map, of rows that are all its first one; and the same with features as rows.
-local function with_features(problem)
+-- The problem of rows that are all its first one.
+local function alike_of(problem, constant)
   local first = {}
   for i = 1, 120 do first[i] = 1 end
-  local alike = problems.with(problem, { T = 6, X = problem.X:select(first),
+  return problems.with(problem, { constant = constant, X = problem.X:select(first),
     Y = problem.Y:select(first), weights = problem.weights and problem.weights:select(first) })
+end
+
+-- The same with a map, and with features as rows.
+local function with_features(problem)
+  local alike = problems.with(alike_of(problem), { T = 6 })
   return alike, problems.with(alike, problems.features(alike))
 end
 
@@ -59,8 +64,9 @@ local function places_of(targets, each)
 end
 
 -- f(problem, component, fit, its definition) for each small problem that the solver takes: with row
--- weights too. most: iterations; nil: as many as it takes.
-local function each_problem(left, t, component, f, most)
+-- weights too. most: iterations; nil: as many as it takes. alike: of rows that are all alike,
+-- where the definition has an objective too.
+local function each_problem(left, t, component, f, most, alike)
   for of, shape in ipairs(SHAPES) do
     local made = problems.settled(t, component, shape.lambda)
     local given = problems.with(made.given, { max_iterations = most })
@@ -79,6 +85,9 @@ local function each_problem(left, t, component, f, most)
       end
       local weights = t:random(shape.n, 1, 30 + of):map(math.exp)
       for _, one in ipairs{ problem, problems.with(problem, { weights = weights }) } do
+        if alike and declared.objective then
+          one = alike_of(one, problems.facts(made).intercept)
+        end
         local told = left() and os.clock() - began < 0.1 and problems.solve(made, one)
         local seen = one
         if told and told.status == "unsupported" and declared.score then
@@ -215,7 +224,7 @@ function solvers.score(left, t, component, _, far)
           problem.X:cols(), problem.classes, problem.weights and ", with weights" or "", j, i)
       end
     end
-  end)
+  end, nil, true)
 end
 
 return solvers

@@ -23,16 +23,17 @@ function special.erfc(x)
   return x > 3 and math.exp(-x * x) * scaled_tail(x) or 1 - special.erf(x)
 end
 
---- The normal quantile of u in (0, 1), by bisection.
+--- The normal quantile of u in (0, 1).
 function special.probit(u)
   if u ~= u then return u end
   if u > 0.5 then return -special.probit(1 - u) end
-  local low, high = -9, 0
-  for _ = 1, 60 do
-    local middle = (low + high) / 2
-    if special.erfc(-middle / math.sqrt(2)) / 2 < u then low = middle else high = middle end
+  -- Newton's steps on log F from below: it is concave, and F(x) <= exp(-x^2/2)/2
+  local x = -math.sqrt(math.max(0, -2 * math.log(2 * u)))
+  for _ = 1, 7 do
+    local p = special.erfc(-x / math.sqrt(2)) / 2
+    x = x + math.log(u / p) * p * math.sqrt(2 * math.pi) * math.exp(x * x / 2)
   end
-  return low
+  return x
 end
 
 function special.log1p(x)

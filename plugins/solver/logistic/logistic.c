@@ -505,13 +505,42 @@ static const void *logistic_ability(const void *self, const char *id) {
 const scl_plugin scullery_plugin = {
     .name = "logistic",
     .summary = "Logistic regression of two classes or many, by L-BFGS or minibatches",
-    .definition = "l(z) = max(-z, 0) + log1p(exp(-abs(z)))\n"
-                  "objective(rows, a) = average(rows, function(r) return l(r.y*r.f) end) + "
-                  "lambda/2*dot(a, a)\n"
-                  /* Of two classes. */
-                  "slope(r, j) = -r.y*r.x[j]/(1 + exp(r.y*r.f))\n"
-                  "gap(rows, a, b) = not b and sum(a, function(x, j) return (lambda*x + average("
-                  "rows, function(r) return slope(r, j) end))^2 end)/(2*lambda)",
+    .definition =
+        "l(z) = max(-z, 0) + log1p(exp(-abs(z)))\n"
+        "objective(rows, a) = average(rows, function(r) return l(r.y*r.f) end) + "
+        "lambda/2*dot(a, a)\n"
+        /* Of two classes. */
+        "slope(r, j) = -r.y*r.x[j]/(1 + exp(r.y*r.f))\n"
+        "gap(rows, a, b) = not b and sum(a, function(x, j) return (lambda*x + average("
+        "rows, function(r) return slope(r, j) end))^2 end)/(2*lambda)\n"
+        /* method = "sgd", of rows z (and 1) that are all alike. */
+        "slopes(f, y) = type(y) == \"number\" and { -y/(1 + exp(y*f[1])) } or\n"
+        "  map(f, function(v, j) return exp(v)/sum(f, exp) - (y[j] > 0 and 1 or 0) end)\n"
+        /* E steps an epoch of sizes below 1/L from `now`; the mean of
+ * those of the last epoch. */
+        "sgd(z, y, E, L, now, mean) = (function(first)\n"
+        "  for t = 0, first + E - 1 do\n"
+        "    local s = slopes(map(now, function(a) return dot(a, z) end), y)\n"
+        "    local eta = 1/(L*sqrt(1 + t/E))\n"
+        "    now = map(now, function(a, j) return map(a, function(v, k)\n"
+        "      return v - eta*((k < #z and lambda*v or 0) + s[j]*z[k]) end) end)\n"
+        "    mean = t < first and mean or map(mean, function(a, j) return map(a, function(v, k)\n"
+        "      return v + (now[j][k] - v)/(t - first + 1) end) end)\n"
+        "  end\n"
+        "  return mean end)(ceil(epochs*E) - E)\n"
+        /* With a constant rows are less their mean, so that it alone
+ * moves. */
+        "fit(r, n, b) = epochs >= 1 and (function(z, zero)\n"
+        "  return sgd(z, r.y, ceil(n/batch), (type(r.y) == \"number\" and 1/4 or 1/2)*dot(z, z)\n"
+        "    + lambda, zero, zero)\n"
+        "end)(join(map(r.x, function(v) return b and 0 or v end), { b and 1 or 0 }),\n"
+        "  map(type(r.y) == \"number\" and { 0 } or r.y, function()\n"
+        "    return map(join(r.x, { 0 }), function() return 0 end) end))\n"
+        /* Batches of fewer rows are not centred. */
+        "score(rows) = method == \"sgd\" and (batch >= 10 or not rows.constant)\n"
+        "  and (function(A) return A and function(x)\n"
+        "    return map(A, function(a) return dot(a, join(x, { 1 })) end)\n"
+        "  end end)(fit(rows[1], #rows, rows.constant))",
     .doc =
         "min (1/n) sum_i l(phi_i a + b, y_i) + (lambda/2) ||a||^2; two classes:\n"
         "l = log(1 + exp(-y f)); k classes, a column for each: l = log sum_j exp f_j - f_y.\n"
