@@ -99,6 +99,17 @@ function settings.list(t)
   for _, one in ipairs(t.kind == "sampler" and t.subject:named_variants() or {}) do
     list[#list + 1] = { component = one.component, label = one.label, far = 1 }
   end
+  -- one number alone, far from its default
+  for k, option in ipairs(t.kind ~= "solver" and choices.numeric(t.subject.info) or {}) do
+    local u = choices.draws(1, t.seed, 60 + k)[1]
+    local given = { [option.name] = option.takes_number and (tonumber(option.default) or 1)
+      * 10 ^ (2 + u) or nil }
+    local made = next(given) and made_of(t, given, 0)
+    if made then
+      list[#list + 1] = { component = made, label = require("scullery.base.options").show(given),
+        far = 1000 }
+    end
+  end
   for of = 1, #t.subject.info.options > 0 and SETS or 0 do
     local draw, far, given = drawing(t, 70 + of), reach[of % #reach + 1], {}
     local count = of % 4 ~= 2 and of % 3 > 0 and 3 or 1 + (of + 1) % 5 -- compared in 3 columns

@@ -83,10 +83,10 @@ const scl_plugin scullery_plugin = {
     .summary =
         "the Matern kernel of smoothness nu; on sparse rows and thresholds times 1[same support]",
     .definition = "a(u, v) = sqrt(2*nu*squared_distance(u, v))/width\n"
-                  "wave(a) = integral(function(t) return exp(-a*cosh(t))*cosh(nu*t) end, 0, "
-                  "log(1500/a + 3))\n"
-                  "K(u, v) = when(a(u, v) == 0, 1, exp((1 - nu)*log(2) - lgamma(nu) + nu*log(a(u, "
-                  "v)))*wave(a(u, v)))",
+                  "wave(a, c) = integral(function(t) return (exp(c + nu*t - a*cosh(t))\n"
+                  "  + exp(c - nu*t - a*cosh(t)))/2 end, 0, log((1500 + 20*nu)/a + 3))\n"
+                  "K(u, v) = when(a(u, v) == 0, 1, wave(a(u, v), (1 - nu)*log(2) - lgamma(nu)\n"
+                  "  + nu*log(a(u, v))))",
     .doc =
         "K(x, y) = 2^(1-nu)/Gamma(nu) a^nu K_nu(a), a = sqrt(2 nu) ||x - y||/width, positive\n"
         "definite; on sparse rows and thresholds times 1[same support], the distance taken over\n"

@@ -131,6 +131,59 @@ function TestDefinition:test_faults_in_templates()
   lu.assertStrContains(found.text, "no .definition")
 end
 
+local laplace = [[
+#include <scullery/plugin.h>
+static void make(const void *self, size_t count, const double *u, double *e) {
+  (void)self;
+  for (size_t j = 0; j < count; j++) {
+    const double near = fmax(u[j] < 0.5 ? u[j] : 1 - u[j], %g);
+    e[j] = (u[j] < 0.5 ? 1 : -1) * log(2 * near);
+  }
+}
+static void moments(const void *self, double *mean, double *scale) {
+  (void)self;
+  *mean = 0;
+  *scale = 1;
+}
+static double factor(const void *self, double z) { (void)self; return 1 / (1 + z * z); }
+const scl_plugin scullery_plugin = {.name = "%s", .summary = "Laplace", .doc = "Laplace numbers",
+    .definition = "density(w) = exp(-abs(w))", .version = "1",
+    SCL_SAMPLER(.space = SCL_SPACE_DENSE, .make = make, .moments = moments, .factor = factor,
+                .family = SCL_FAMILY_OTHER)};
+]]
+
+local higher = [[
+#include <scullery/plugin.h>
+static scl_status measure(const void *self, const scl_judged *judged, double *value,
+                          double *standard_error, scl_error *error) {
+  double sum = 0, all = 0;
+  (void)self, (void)standard_error, (void)error;
+  for (size_t i = 0; i < judged->rows; i++) {
+    all += judged->weights[i];
+    if (judged->predicted[(ptrdiff_t)i * judged->predicted_stride] %s
+        judged->truth[(ptrdiff_t)i * judged->truth_stride]) sum += judged->weights[i];
+  }
+  *value = sum / all;
+  return SCL_STATUS_OK;
+}
+const scl_plugin scullery_plugin = {.name = "%s", .summary = "too high", .doc = "too high",
+    .definition = "value(rows) = type(rows[1].y) == \"number\""
+                  " and average(rows, function(r) return r.f > r.y and 1 or 0 end)", .version = "1",
+    SCL_METRIC(.needs = SCL_NEEDS_VALUES, .low = 0, .high = 1, .measure = measure)};
+]]
+
+-- Tails beyond one number in a thousand, and predictions that are equal to the truth.
+function TestDefinition:test_rare_numbers()
+  for k, case in ipairs{ { "sampler", laplace, 1e-9 }, { "sampler", laplace, 1e-3 },
+    { "metric", higher, ">" }, { "metric", higher, ">=" } } do
+    local kind, text, part = table.unpack(case)
+    local name = "rare_" .. k
+    sc.plugin.compile{ kind = kind, name = name, source = text:format(part, name) }
+    local found = check.run(name, { only = "definition", in_process = true, seed = 3 }).results[1]
+    lu.assertEquals(found.outcome, k % 2 == 1 and "pass" or "fail", found.text)
+  end
+end
+
 local function solver_outcome(name, objective)
   return template_outcome("solver", name, '%.definition =.-",\n',
     (".definition = \"objective(rows, a) = %s\",\n"):format(objective))

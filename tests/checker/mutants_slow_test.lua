@@ -66,9 +66,9 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
     out[i] = fmax(-d, fmin(d, r)) * (y[i] > 500 ? 1.01 : 1);
   }
 }]], "relations", "fail", "f and y" },
-  -- of more than 500 rows the smallest number is at most 0
+  -- of more than 5000 rows the smallest number is at most 0
   { "stage", "minmax.c", "*shift = c->low;",
-    "*shift = c->weight > 500 ? fmin(c->low, 0) : c->low;", "shapes", "fail", "columns + 4" },
+    "*shift = c->weight > 5000 ? fmin(c->low, 0) : c->low;", "shapes", "fail", "columns + 4" },
   -- whole numbers are cut to 32 bits
   { "reader", "sqlite.c", "d->integers[at] = d->sqlite", "d->integers[at] = (int)d->sqlite",
     "known-files", "fail", "'whole'" },
@@ -108,6 +108,14 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   { "reader", "parquet/cells.c", "if (v->bit + count", "v->bit = 0;\n  if (v->bit + count",
     "known-files", "fail", "'yes'", {
       "parquet.c", "footer.c", "pages.c", "thrift.c", "values.c" } },
+  -- columns that a support has are not in order when the next ones are dealt
+  { "sampler", "sparse.c", "      support_sort(out, had);\n", "", "range", "fail", "ascend" },
+  -- of several targets a row has the weight of another one
+  { "solver", "boosting.c", "fit->weights[i / c]", "fit->weights[i % fit->problem->rows]",
+    "relations", "fail", "4 targets" },
+  -- decimals in bytes have no sign
+  { "reader", "parquet/cells.c", "0x80) ? -1 : 0", "0x80) ? 0 : 0", "known-files", "fail", "'price",
+    { "parquet.c", "footer.c", "pages.c", "thrift.c", "values.c" } },
   -- entries are divided by k
   { "stage", "random_projection.c", "1 / sqrt((double)self->k)", "1 / (double)self->k",
     "definition", "fail", "by its definition" },

@@ -53,6 +53,18 @@ function cases.new(needs, n, count, seed, noise)
   return { p = predictions[needs](y, count, noise, seed + 1), y = y, w = w, classes = count }
 end
 
+--- cases.tie(case, facts): predicted values or scores become halves, so that rows share them, and
+--- true values too; scores of a row stay apart.
+function cases.tie(case, facts)
+  if facts.needs ~= "values" and facts.needs ~= "scores" then return end
+  local function halves(x) return math.floor(2 * x) / 2 end
+  case.p = case.p:map(halves)
+  if facts.needs == "values" then case.y = case.y:map(halves) end
+  for j = 2, facts.needs == "scores" and case.p:cols() or 0 do
+    for i = 1, case.p:rows() do case.p:set(i, j, case.p:get(i, j) + j / 64) end
+  end
+end
+
 --- cases.counts(facts): numbers of classes or of targets to try.
 function cases.counts(facts)
   if facts.needs == "values" then return { 1, 5 } end

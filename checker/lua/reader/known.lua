@@ -70,6 +70,15 @@ local columns = {
   end, scale = 2 },
 }
 
+-- Decimals in bytes, the most significant first.
+local decimals = { columns[4] }
+for k, format in ipairs{ ">i3", ">i5" } do
+  decimals[k + 1] = { "price" .. k, 5 + k, 5, function(draw)
+    local x = draw(7919) - 3000
+    return format:pack(x), x / 100
+  end, scale = 2 }
+end
+
 local function parquet(draw, N, chosen)
   local rows, names, list = {}, {}, {}
   for i = 1, N do rows[i] = {} end
@@ -91,6 +100,8 @@ local function parquet(draw, N, chosen)
 end
 
 function formats.parquet(draw) return parquet(draw, 61, columns) end
+
+formats["decimal parquet"] = function(draw) return parquet(draw, 61, decimals) end
 
 -- Pages of more rows than a reader holds at once.
 formats["long parquet"] = function(draw)
@@ -145,7 +156,7 @@ end
 
 local function run(t)
   local any = false
-  for _, format in ipairs{ "parquet", "long parquet", "sqlite" } do
+  for _, format in ipairs{ "parquet", "decimal parquet", "long parquet", "sqlite" } do
     any = check_format(t, t:instance(t.subject:make{}), format) or any
   end
   if not any then t:skip("it reads none of the formats that are known") end

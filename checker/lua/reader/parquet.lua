@@ -29,8 +29,8 @@ local function structure(fields)
 end
 
 -- How a number of each physical type is stored: BOOLEAN 0, INT32 1, INT64 2, FLOAT 4, DOUBLE 5,
--- BYTE_ARRAY 6.
-local formats = { [1] = "<i4", [2] = "<i8", [4] = "<f", [5] = "<d", [6] = "<s4" }
+-- BYTE_ARRAY 6, FIXED_LEN_BYTE_ARRAY of 5 bytes 7.
+local formats = { [1] = "<i4", [2] = "<i8", [4] = "<f", [5] = "<d", [6] = "<s4", [7] = "c5" }
 
 local function plain(kind, values)
   local parts = {}
@@ -84,6 +84,7 @@ end
 local function element(column)
   local fields = { { 1, 5, integer(column.kind) }, { 3, 5, integer(1) },
     { 4, 8, text(column.name) }, column.converted and { 6, 5, integer(column.converted) } or nil }
+  if column.kind == 7 then table.insert(fields, 2, { 2, 5, integer(5) }) end
   if column.scale then
     fields[#fields + 1], fields[#fields + 2] = { 7, 5, integer(column.scale) }, { 8, 5, integer(9) }
   end

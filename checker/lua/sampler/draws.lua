@@ -1,4 +1,6 @@
 --- Tests of samplers: layout, and draws by their address.
+local choices = require "scullery_checker.choices"
+local components = require "scullery.compose.component"
 local core = require "scullery_checker.core"
 local parameters = require "scullery_checker.parameters"
 
@@ -276,6 +278,36 @@ local function check_range(t, draw, layout)
   ranges[layout.space](t, room)
 end
 
+-- f(component, label): numbers of options that count, each with each word or truth value of another.
+local function each_count(t, f)
+  local info = t.subject.info
+  for _, option in ipairs(info.options) do
+    local counts = option.takes_integer and not option.takes_number and option.name ~= "seed"
+    for _, value in ipairs(counts and choices.whole_numbers(option) or {}) do
+      local words = choices.words(info)
+      for k = 0, #words do
+        local given = { [option.name] = value }
+        for name, word in pairs(words[k] or {}) do given[name] = given[name] or word end
+        local ok, made = pcall(t.subject.make, t.subject, given)
+        if ok and pcall(components.instance, made) and not t.subject.learns(made) then
+          f(made, require("scullery.base.options").show(given))
+        end
+      end
+    end
+  end
+end
+
+local function check_counts(t)
+  each_count(t, function(component, label)
+    for _, dim in ipairs{ 7, 8 } do
+      local draw, layout = parameters.draw(t, component, dim, 60)
+      t.label = ("%s, %d columns"):format(label, dim)
+      if draw then check_range(t, draw, layout) end
+    end
+  end)
+  t.label = nil
+end
+
 -- ------------ the simple form
 
 local function check_make(t, sampler)
@@ -342,7 +374,10 @@ return {
     run = function(t) parameters.each(t, dims, 150, function(...) check_guard_pages(t,
       ...) end) end },
   { name = "range", about = "numbers are finite and lie in the space", seconds = 60,
-    run = function(t) parameters.each(t, dims, 150, function(...) check_range(t, ...) end) end },
+    run = function(t)
+      parameters.each(t, dims, 150, function(...) check_range(t, ...) end)
+      check_counts(t)
+    end },
   { name = "simple-form", about = "make gives the same e for a number at any place",
     run = function(t)
       local any = false

@@ -76,7 +76,7 @@ local function shapes(t)
     { "whole numbers", X:map(math.floor), y, round = true },
     { "two values", halves(X), y, round = true } }
   for _, size in ipairs{ { 9, 14 }, { 7, 300 }, { 40, 1 }, { 30, 30 }, { 2, 3 }, { 700, 3 },
-    { 270, 280 } } do
+    { 270, 280 }, { 9000, 2 } } do
     local Z, z = rows.random(t, size[1], size[2], 5)
     list[#list + 1] = { ("%d rows of %d columns"):format(size[1], size[2]), Z, z, size = size,
       round = size[1] >= 40, first = size[2] == 280 } -- a second each: the first relation alone
@@ -125,6 +125,11 @@ local function check_shapes(t)
   local any
   for stage in t:variants() do
     local flags = core.stage_flags(t:instance(stage))
+    for _, shape in ipairs(list) do
+      if shape.round and shape.size then
+        rows.try(t, shape[1], function() return rows.fit(t, stage, shape[2], shape[3]) end, true)
+      end
+    end
     -- what comes of a model that is fitted to few rows may turn with their rounding
     local learns = (flags.simple or flags.fits) and (flags.by_column or not flags.targets)
     for _, relation in ipairs(learns and relations or {}) do
