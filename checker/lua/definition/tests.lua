@@ -273,8 +273,9 @@ local function expect_tails(t, component, density, list)
     for i = 1, n do below = below + (rows:get(i, 1) < place and 1 or 0) end
     local known = math.abs(cdf(place) - again(place)) < 2e-5 -- at a jump it is not
     t.compared = (t.compared or 0) + 1
-    t:expect(not known or math.abs(below - n * share) <= 7 * math.sqrt(n * 0.0005) + 1, "%d of %d numbers are \z
-      below %.6g, and %.0f by the density of its definition", below, n, place, n * share)
+    t:expect(not known or math.abs(below - n * share) <= 7 * math.sqrt(n * 0.0005) + 1,
+      "%d of %d numbers are below %.6g, and %.0f by the density of its definition", below, n, place,
+      n * share)
   end
 end
 

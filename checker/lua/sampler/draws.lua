@@ -278,7 +278,7 @@ local function check_range(t, draw, layout)
   ranges[layout.space](t, room)
 end
 
--- f(component, label): numbers of options that count, each with each word or truth value of another.
+-- f(component, label): numbers of options that count, with each word or truth value of another.
 local function each_count(t, f)
   local info = t.subject.info
   for _, option in ipairs(info.options) do
