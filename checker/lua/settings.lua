@@ -1,6 +1,9 @@
 --- Random settings of all options of a component at once, near their defaults and far from them.
 local choices = require "scullery_checker.choices"
 local components = require "scullery.compose.component"
+local values = require "scullery_checker.values"
+
+local show = require("scullery.base.options").show
 
 local settings = {}
 
@@ -8,9 +11,23 @@ local SETS <const> = 9 -- of random options
 -- How far numbers of options are from their default, at most; near it one must not be taken for it.
 local reach <const> = { 3, 40, 1000, 1.01 }
 
--- A number of the option from u, v in (0, 1): near its default, far from it, or anywhere between
--- its bounds.
+local RUNGS <const> = 5
+
+-- A number at a rung of a ladder, where methods may have another form: the least ones, halves up to
+-- 100, and of whole numbers hundreds.
+local function number_at(option, u, rung)
+  if rung == 5 and (option.takes_number or option.high < 1000) then return nil end
+  local x = rung == 5 and 520 + 480 * u or rung < 3 and math.max(option.low, 0) + rung - 1
+    or math.floor(2 * 10 ^ ((rung - 2.2 + u) / 1.8) + 0.5) / 2
+  x = option.takes_number and x or math.floor(x)
+  if rung == 1 and not values.is_within(option, x) then x = x + 0.5 + u end
+  return values.is_within(option, x) and x or nil
+end
+
+-- A number of the option from u, v in (0, 1): near its default, far from it, anywhere between its
+-- bounds, or at a rung, -1 to -RUNGS in place of `far`.
 local function number_of(option, u, v, far)
+  if far < 0 then return number_at(option, u, -far) end
   local default, span = tonumber(option.default), option.high - option.low
   if option.takes_integer and not option.takes_number then
     local x = math.floor(math.max(option.low, 0) + (far > 3 and 20 or 5) * u)
@@ -90,7 +107,8 @@ local function made_of(t, given, first)
 end
 
 --- settings.list(t): a list of { component, label, far }: the variants, and SETS random choices of
---- all options, near their defaults and far from them, as far as they are taken; far: how far.
+--- all options, near their defaults and far from them, and one at each rung, as far as they are
+--- taken; far: how far.
 function settings.list(t)
   local list = {}
   for component in t:variants() do
@@ -106,12 +124,23 @@ function settings.list(t)
       * 10 ^ (2 + u) or nil }
     local made = next(given) and made_of(t, given, 0)
     if made then
-      list[#list + 1] = { component = made, label = require("scullery.base.options").show(given),
+      list[#list + 1] = { component = made, label = show(given),
         far = 1000 }
     end
   end
-  for of = 1, #t.subject.info.options > 0 and SETS or 0 do
-    local draw, far, given = drawing(t, 70 + of), reach[of % #reach + 1], {}
+  for _, option in ipairs(t.subject.info.options) do -- each part alone
+    local names = not option.takes:find("or a list of such", 1, true) and parts_of[option.words[1]]
+    for k = 1, names and #names or 0 do
+      local made, taken = made_of(t, { [option.name] = part(option.words[1], (k - 0.5) / #names) },
+        1)
+      if made and next(taken) then
+        list[#list + 1] = { component = made, label = show(taken), far = 1 }
+      end
+    end
+  end
+  for of = 1, #t.subject.info.options > 0 and SETS + RUNGS or 0 do
+    local draw, given = drawing(t, 70 + of), {}
+    local far = of > SETS and SETS - of or reach[of % #reach + 1]
     local count = of % 4 ~= 2 and of % 3 > 0 and 3 or 1 + (of + 1) % 5 -- compared in 3 columns
     for _, option in ipairs(t.subject.info.options) do
       if draw() < (option.takes_list and 0.95 or 0.8) then
@@ -120,8 +149,8 @@ function settings.list(t)
     end
     local made, taken = made_of(t, given, t.seed + of)
     if made then
-      local label = require("scullery.base.options").show(taken)
-      list[#list + 1] = { component = made, label = label, far = far }
+      far = far == -RUNGS and 1000 or far < -2 and 40 or math.max(far, 3)
+      list[#list + 1] = { component = made, label = show(taken), far = far }
     end
   end
   return list

@@ -248,13 +248,16 @@ const scl_plugin scullery_plugin = {
     "least_side(d) = min(H(d), B(d))\n"
     "low(d) = type(side) == \"table\" and side[1] or side or (least_side(d) + 3)//4\n"
     "high(d) = type(side) == \"table\" and side[2] or side or (least_side(d) + 1)//2\n"
-    /* Plane 1 of a shift is the patch of plane 0, moved up. */
+    /* Plane k of a shift is the patch of plane 0, moved. */
+    "move(k) = unpack(({ { 0, 0 }, { -1, 0 }, { 0, -1 }, { 0, 1 }, { 1, 0 } })[k + 1])\n"
     "place(t, r, s, H, B, low, n) = (function(h, w, columns, numbers)\n"
     "  local top, left = r.below(s, t, 2, H - h + 1), r.below(s, t, 3, B - w + 1)\n"
+    /* Pixels that leave the image are left out. */
+    "  local down, right = move(r.plane)\n"
     "  for i = 0, h*w - 1 do\n"
-    "    local row = top + i//w - r.plane*shift\n"
-    "    if row >= 0 then\n"
-    "      columns[#columns + 1] = row*B + left + i % w\n"
+    "    local row, column = top + i//w + down*shift, left + i % w + right*shift\n"
+    "    if row >= 0 and row < H and column >= 0 and column < B then\n"
+    "      columns[#columns + 1] = row*B + column\n"
     "      numbers[#numbers + 1] = sigma/sqrt(h*w)*r.normal(s - 2, t, i)\n"
     "    end\n"
     "  end\n"

@@ -147,9 +147,17 @@ const scl_plugin scullery_plugin = {
                   "draw(t, r) = (function(n) return map(n, function(v)\n"
                   "  return v/length(n)*length_of(n, r.uniform(2, t, 0)) end)\n"
                   "end)(map(range(r.dim), function(j) return r.normal(0, t, j - 1) end))\n"
-                  "t(x) = type(radius) == \"number\" and radius*length(x) or inf\n"
-                  "characteristic(x) = #x == 2 and t(x) < 400 and sum(512, function(k) return "
-                  "cos(t(x)*cos(pi*(k - 0.5)/512)) end)/512",
+                  /* E cos(t v_1), of 2 and 3 columns; and its mean over lengths. */
+                  "on_sphere(d, t) = d == 3 and when(t == 0, 1, sin(t)/t) or\n"
+                  "  d == 2 and t < 400 and mean(range(512), function(k) return "
+                  "cos(t*cos(pi*(k - 0.5)/512)) end)\n"
+                  /* By the rule of Simpson. */
+                  "between(d, a, b) = d == 3 and b - a < 60 and sum(401, function(k) return\n"
+                  "  on_sphere(d, a + (b - a)*(k - 1)/400)*when(k == 1 or k == 401, 1, k % 2 == 0, "
+                  "4, 2) end)/1200\n"
+                  "characteristic(x) = radius == \"chi\" and exp(-dot(x, x)/2) or end_of(2) and\n"
+                  "  (end_of(1) == end_of(2) and on_sphere(#x, end_of(1)*length(x)) or\n"
+                  "  between(#x, end_of(1)*length(x), end_of(2)*length(x)))",
     .doc = "Draws w_t = r v, v uniform on the unit sphere of R^d; z = <w, x> + b.\n"
            "r is fixed, uniform between two ends, or \"chi\" (w ~ N(0, I)).\n"
            "With nonlinearity.sign and no bias the features estimate 1 - 2 theta/pi, as Gaussian "

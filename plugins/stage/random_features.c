@@ -149,7 +149,7 @@ const scl_plugin scullery_plugin = {
     "listed(made) = type(made) == \"table\" and made or { made }\n"
     "features(list) = map(range(#list[1]), function(k)\n"
     "  return map(list, function(f) return f[k]/sqrt(T) end) end)\n"
-    "row(X, Y, r) = p.draw and phi.phi and T < 200 and function(x)\n"
+    "row(X, Y, r) = p.draw and phi.phi and T < 1200 and function(x)\n"
     "  return join(unpack(features(map(range(T), function(t)\n"
     "    return listed(outputs(t - 1, x, r)) end)))) end",
     .doc =

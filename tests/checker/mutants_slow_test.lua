@@ -135,6 +135,73 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- a direction number of the fourth column is another one
   { "sampler", "qmc/sobol_directions.c", "\"DUqpQK", "\"BUqpQK", "definition", "fail",
     "by its definition", { "qmc.c" } },
+  -- the least degree is not scaled
+  { "sampler", "tensorsketch/tensorsketch.c", "? (real)at->size : 1", "? 1 : 1", "definition",
+    "fail", "z of a row" },
+  -- sparse rows without a constant are not scaled
+  { "sampler", "tensorsketch/tensorsketch.c", "number = size * values[k]", "number = \z
+    (w->self->offset > 0 ? size : 1) * values[k]", "sparse-rows", "fail", "sparse rows differ" },
+  -- the patches of other planes are moved by one column
+  { "sampler", "patches.c", "move.right *= (ptrdiff_t)self->shift", "move.right *= 1", "definition",
+    "fail", "plane 3" },
+  -- the quadrature over lengths is too coarse for far differences
+  { "sampler", "spherical.c", "distance / 2, 2000)", "distance / 2, 20)", "characteristic", "fail",
+    "the characteristic function at" },
+  -- a constant of distances that few ask for
+  { "sampler", "spherical.c", "SCL_PI / 4)", "SCL_PI / 2)", "definition", "fail",
+    "the characteristic function at" },
+  -- orders of columns share numbers
+  { "sampler", "sparse.c", "cards->orders * cards->dim,", "cards->orders * cards->degree,",
+    "definition", "fail", "parameter" },
+  -- in-degrees of small probability are left out
+  { "sampler", "sparse.c", "range.high)) >= 1e-18", "range.high)) >= 1e-3", "definition", "fail",
+    "in-degree" },
+  -- transforms of a thousand numbers
+  { "sampler", "hadamard/walsh.c", "for (; left > 4;", "for (; left > 4 && left < 256;", "apply",
+    "fail", "1030 columns", { "hadamard.c" } },
+  -- scores after the first round
+  { "sampler", "landmarks/adaptive.c", "a->score[i] -= f[c] * f[c];", "a->score[i] -= f[c] * f[c] \z
+    * (c == 0 ? 1 : 0.9);", "definition", "fail", "that is learnt", { "landmarks.c", "leverage.c",
+      "rows.c" } },
+  -- rows of another width than 1 are taken
+  { "sampler", "positive.c", "numbers[dim + 1 + j] == 1", "numbers[dim + 1 + j] > 0", "kernel",
+    "fail", "the kernel that is declared is" },
+  -- leverages of rows with weights
+  { "solver", "ridge/estimate.c", "trace / (double)problem->rows)", "trace / normal->total)",
+    "estimate", "fail", "with weights", { "ridge.c", "rounding.c" } },
+  -- solutions that have not converged
+  { "solver", "../shared/lbfgs.c", "out->residual <= tolerance ?", "out->residual <= 10 * \z
+    tolerance ?", "limit", "fail", "says that it converged", { "../solver/logistic/logistic.c" } },
+  -- outputs beyond the first one
+  { "stage", "random_features.c", "to.plane_stride = (ptrdiff_t)T;", "to.plane_stride = \z
+    (ptrdiff_t)T - 1;", "definition", "fail", "by its definition" },
+  -- counts below 1
+  { "stage", "tfidf.c", "count != 0 ? 1 + log(count)", "count >= 1 ? 1 + log(count)", "definition",
+    "fail", "by its definition" },
+  -- directions of small columns are left out
+  { "stage", "whiten.c", "w->values[i] > ROUNDING", "w->values[i] > 1e-5", "definition", "fail",
+    "and its definition" },
+  -- columns whose numbers are near each other are taken for constant ones
+  { "stage", "minmax.c", "range > 0 ? 1 / range", "range > 1e-9 * fabs(c->high) ? 1 / range",
+    "shapes", "warn", "columns + 6.87" },
+  -- tiny sums are left out
+  { "stage", "hash_columns.c", "if (sum == 0) continue;", "if (fabs(sum) < 1e-12) continue;",
+    "sparse-rows", "fail", "sparse rows" },
+  -- tiny numbers are taken for 0
+  { "kernel", "chi_square.c", "(mean > 0 ? mean : 1)", "(mean > 1e-12 ? mean : 1)", "definition",
+    "fail", "size 1e-13" },
+  -- parameters without columns are left out
+  { "kernel", "gaussian.c", "for (size_t s = 0; s <= law->max_degree", "for (size_t s = 1; s <= \z
+    law->max_degree", "bind", "fail", "pairs of parameters" },
+  -- rows of targets are as far apart as those of predictions
+  { "metric", "pinball.c", "judged->truth + (ptrdiff_t)i * judged->truth_stride", "judged->truth \z
+    + (ptrdiff_t)i * judged->predicted_stride", "rows", "fail", "of row" },
+  -- a closed form where one mean is 0
+  { "nonlinearity", "arccos.c", "mean_a != 0 || mean_b != 0", "mean_a != 0 && mean_b != 0",
+    "gaussian-dual", "fail", "E phi(a) phi(b)" },
+  -- small spreads are taken for 0
+  { "nonlinearity", "maxout.c", "if (!(c->spread[j] > 0) ||", "if (!(c->spread[j] > 0.05) ||",
+    "smoothing", "fail", "S(m, 0.01)" },
 }
 
 TestMutants = {}

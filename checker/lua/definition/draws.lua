@@ -63,8 +63,8 @@ local function rows_of(M)
   return list
 end
 
--- { dim, T, first parameter, plane of 2 }
-local CASES <const> = { { 3, 7, 0, 0 }, { 16, 20, 0, 1 }, { 1, 9, 0, 0 }, { 70, 11, 0, 0 },
+-- { dim, T, first parameter, plane of 4 }
+local CASES <const> = { { 3, 7, 0, 0 }, { 16, 20, 0, 3 }, { 1, 9, 0, 0 }, { 70, 11, 0, 0 },
   { 8, 1 << 18, (1 << 17) + 320, 1 }, { 2, 1030, 0, 0 } }
 
 -- f(draw, layout, room, told) for each case that the sampler takes.
@@ -74,7 +74,7 @@ local function each_case(left, t, component, f)
     local draw, layout = parameters.draw(t, component, dim, T)
     if draw and (first == 0 or draw.total == T and layout.block < 100) then
       first = first // layout.block * layout.block
-      draw = parameters.with(draw, { plane = plane, planes = 2, stream = 3 * plane })
+      draw = parameters.with(draw, { plane = plane, planes = 4, stream = 3 * plane })
       local count = math.min(parameters.whole_blocks(layout, math.min(draw.total, 3)), T > 2000
         and 16 * layout.block or math.huge)
       if layout.space == "structured" or T < 2000 then
@@ -163,6 +163,18 @@ function draws.collision(_, t, component, collision)
   end
 end
 
+-- The probability of an in-degree of parameters of d columns.
+function draws.chance(_, t, component, chance)
+  for _, d in ipairs{ 3, 8, 40 } do
+    local ok, law = pcall(core.law, t:instance(component), d)
+    for s = 0, ok and law.degree and d or -1 do
+      local wanted = chance(d, s)
+      definition.expect(t, law.degree[s + 1], wanted, 1e-9 * math.abs(wanted) + 1e-15,
+        "%d columns: the probability of in-degree %d", d, s)
+    end
+  end
+end
+
 -- The rows that a parameter of so many scalars reads.
 function draws.pool(_, t, component, pool)
   local draw = parameters.draw(t, component, 3, 9)
@@ -183,7 +195,8 @@ end
 function draws.state(left, t, component, state)
   local sampler = t:instance(component)
   if not core.learns(sampler) then return end
-  for of, case in ipairs{ { 14, 3, 5 }, { 23, 2, 8 }, { 30, 1, 1 }, { 9, 2, 9 }, { 300, 2, 60 } } do
+  for of, case in ipairs{ { 14, 3, 5 }, { 23, 2, 8 }, { 30, 1, 1 }, { 9, 2, 9 }, { 300, 2, 60 },
+    { 30, 1, 8 } } do
     local n, d, T = table.unpack(case)
     local X = t:random(n, d, of)
     for j = 1, d do X:set(n, j, X:get(2, j)) end

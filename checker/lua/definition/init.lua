@@ -82,7 +82,7 @@ end
 
 -- Instructions of Lua, by which work is limited: alike on every machine.
 local EACH <const> = 1000
-local ENDLESS <const> = 25 -- times `most`
+local ENDLESS <const> = 1e8
 
 --- definition.limited(most, f, ...): f(left, ...), left(): whether fewer instructions than `most`
 --- have been spent in it. What takes far more, as a function that calls itself without end, is an
@@ -92,7 +92,7 @@ function definition.limited(most, f, ...)
   local hook, mask, count = debug.gethook()
   debug.sethook(function()
     spent = spent + EACH
-    if spent > ENDLESS * most then
+    if spent > ENDLESS then
       error(("its definition takes more than %.0f instructions of Lua"):format(spent), 0)
     end
   end, "", EACH)

@@ -320,7 +320,8 @@ end
 -- Laws whose parameters read some columns: an in-degree, and several.
 local function sparse_laws(sc)
   return { sc.sampler.sparse{ degree = 2, sigma = 0.8 },
-    sc.sampler.sparse{ degree = { table = { 0, 0.3, 0.3, 0.4 } }, sigma = 0.8 } }
+    sc.sampler.sparse{ degree = { table = { 0, 0.3, 0.3, 0.4 } }, sigma = 0.8 },
+    sc.sampler.sparse{ degree = { table = { 0.1, 0.4, 0.5 } }, sigma = 0.8 } }
 end
 
 -- theta = 0.2: the mean of K over pairs of drawn parameters is 0.04, by draws, where K is bound to

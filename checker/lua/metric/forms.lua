@@ -50,7 +50,8 @@ local function rows_of(t, component, case, at_start)
   local out = blocks.new(n, 1, 1, "float64", { at_start = at_start })
   local layout = { at_start = at_start, row_gap = at_start and 3 or 0 }
   core.metric_row(t:instance(component), blocks.from(case.p, 1, "float64", layout),
-    blocks.from(case.y, 1, "float64", layout), weights_of(case, layout), case.classes, out.memory)
+    blocks.from(case.y, 1, "float64", { at_start = at_start, row_gap = 2 }),
+    weights_of(case, layout), case.classes, out.memory)
   return core.block_get(out)
 end
 

@@ -185,6 +185,23 @@ local function check_apply(t, given, layout)
   return true
 end
 
+-- One block of a thousand columns, whose transforms are longer than those of few.
+local WIDE <const> = 1030
+
+local function check_wide(t)
+  for component in t:variants() do
+    local draw, layout = parameters.draw(t, component, WIDE, 1)
+    if draw and layout.space == "structured" and core.sampler_has_rows(draw.sampler)
+      and layout.block < 4 * WIDE then
+      draw = parameters.with(draw, { total = layout.block })
+      local room = parameters.lock(parameters.drawn(draw, layout, 0, layout.block))
+      local X, W = rows_for(t, draw, room):slice(1, 2), parameters.rows(draw, room)
+      expect_near(t, (parameters.apply(draw, room, X)), X * W:t(), 1e-10 * X:abs():max()
+        * W:abs():max() * WIDE, "%d columns: apply is not X W' of the slot rows", WIDE)
+    end
+  end
+end
+
 -- ------------ prepared work
 
 -- The numbers of a product after slot `prepare` on all parameters are those without it, to the bit:
@@ -415,12 +432,14 @@ local function check_hostile(t, draw, layout)
   parameters.drawn(far, layout, 0, math.min(3, draw.total))
 end
 
--- A test that calls f for each variant and number of columns, and is skipped where none had it.
-local function test(name, about, missing, f)
+-- A test that calls f for each variant and number of columns, and is skipped where none had it;
+-- then more(t).
+local function test(name, about, missing, f, more)
   return { name = name, about = about, seconds = 60, run = function(t)
     local any = false
     parameters.each(t, { 1, 4, 9 }, 150, function(...) any = f(t, ...) or any end)
     if not any then t:skip(missing) end
+    if more then more(t) end
   end }
 end
 
@@ -429,7 +448,7 @@ return {
     "its parameters share no rows", check_pool),
   test("scales", "scales are the same in any batch", "it declares no scales", check_scales),
   test("apply", "apply agrees with x times `rows`, in both types and any blocks",
-    "its rows are not structured", check_apply),
+    "its rows are not structured", check_apply, check_wide),
   test("columns", "weights drawn by columns are those drawn by rows",
     "it does not draw by columns", check_columns),
   test("prepare", "apply gives the same numbers with what slot prepare made, and without it",

@@ -11,7 +11,7 @@ local slack_of = parameters.slack_of
 
 -- Differences x - y: none, then of these sizes in random directions, the last along column 0. unit:
 -- the length that a direction (1 x d) has size 1 at.
-local SIZES = { 0, 0.5, 1, 1.5, 2, 3, 4, 1.5 }
+local SIZES = { 0, 0.5, 1, 1.5, 2, 3, 4, 60, 1000, 1.5 }
 
 local function gaps_of(t, d, unit)
   local gaps = t:random(#SIZES, d, 1)
@@ -171,9 +171,11 @@ local of_variants = characteristic.run
 -- With words that take numbers too.
 function characteristic.run(t)
   for _, one in ipairs(t.subject:named_variants()) do
-    local draw, layout = parameters.draw(t, one.component, 4, 150)
-    t.label = one.label
-    if draw then check_characteristic(t, draw, layout, one.component) end
+    for _, d in ipairs{ 1, 4 } do
+      local draw, layout = parameters.draw(t, one.component, d, 150)
+      t.label = one.label
+      if draw then check_characteristic(t, draw, layout, one.component) end
+    end
   end
   t.label, t.but_for_bias = nil, nil
   of_variants(t)

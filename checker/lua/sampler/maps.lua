@@ -2,6 +2,7 @@
 --- that is declared for them.
 local core = require "scullery_checker.core"
 local parameters = require "scullery_checker.parameters"
+local settings = require "scullery_checker.settings"
 local statistics = require "scullery_checker.statistics"
 local subject = parameters.subject
 
@@ -68,12 +69,14 @@ local function check_pair(t, sampler, phi, X, exact)
     exact:get(at[1], at[2]), worst, limit)
 end
 
--- With its defaults, every nonlinearity that there is; with other options, two bounded ones.
-local function check_kernels(t, sampler, is_first)
+-- With its defaults, every nonlinearity that there is; with other options, two bounded ones; with
+-- other parts, any one.
+local function check_kernels(t, sampler, is_first, one)
   if subject.layout(sampler, 4).count > 0 or not subject.takes_any_T(sampler) then return 0 end
   local count = 0
   for _, phi in ipairs(subject.built_in "nonlinearity") do
-    if subject.fits(sampler, phi) and (is_first or count < 2 and is_bounded(t, phi)) then
+    if subject.fits(sampler, phi) and (is_first or one and count < 1
+      or not one and count < 2 and is_bounded(t, phi)) then
       local X = rows_of(t, sampler, phi)
       local exact = X and declared(sampler, phi, X)
       if exact then
@@ -95,6 +98,16 @@ local function run_kernel(t)
       count = count + check_kernels(t, sampler, is_first)
     end
     is_first = false
+  end
+  local has_parts = false
+  for _, option in ipairs(t.subject.info.options) do
+    has_parts = has_parts or option.words[1] == "sampler"
+  end
+  for _, one in ipairs(has_parts and settings.list(t) or {}) do
+    t.label = one.label
+    if one.far <= 3 and pcall(subject.layout, one.component, 4) then
+      count = count + check_kernels(t, one.component, false, true)
+    end
   end
   if count == 0 then t:skip("no kernel is declared for it and a nonlinearity of this host") end
 end
@@ -158,10 +171,13 @@ end
 -- the same rows with their zeros: with one nonlinearity of this host.
 local function run_sparse(t)
   local count = 0
-  for sampler in t:variants() do
+  for _, one in ipairs(settings.list(t)) do
+    local sampler = one.component
+    t.label = one.label
     for _, phi in ipairs(subject.built_in "nonlinearity") do
       local takes, want, X, map
-      if pcall(subject.layout, sampler, 40) and subject.fits(sampler, phi) then
+      local ok, fits = pcall(subject.fits, sampler, phi)
+      if ok and fits and pcall(subject.layout, sampler, 40) then
         takes, want = pcall(function()
           X = with_zeros(t.subject.into(core.domain(t:instance(sampler)), t:random(12, 40) * 0.7))
           map = features(sampler, phi, 6, t.seed):fit(X)

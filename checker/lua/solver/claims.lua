@@ -173,6 +173,19 @@ local function tolerance(t)
   if not tried then t:skip("it states no optimality") end
 end
 
+-- Wherever it ends, what it says is consistent: the host refuses what says that it converged, above
+-- its tolerance.
+local function check_ends(t, one, case)
+  local option = problems.option(t, "name", "tolerance")
+  for most = 2, 40 do
+    local ok, few = pcall(t.subject.make, t.subject, problems.with(one.given,
+      { max_iterations = most // 2, tolerance = option and 10.0 ^ -(3 + 3 * (most % 2)) or nil }))
+    local told = ok and problems.solve(few, case.problem) or { status = "ok" }
+    t:expect(told.status == "ok" and not told.fault or problems.refused(told), "%s, \z
+      max_iterations = %d: %s", case.label, most // 2, told.message or told.fault)
+  end
+end
+
 local function limit(t)
   local option = problems.option(t, "name", "max_iterations")
   if not option then t:skip("it has no option 'max_iterations'") end
@@ -189,6 +202,7 @@ local function limit(t)
           "%s, max_iterations = 1: says converged; against %d iterations", case.label,
           exact.iterations)
       end
+      check_ends(t, one, case)
     end
   end
 end
@@ -294,18 +308,18 @@ end
 -- Leave-one-out by brute force: n fits, with the penalty of all rows. name: of the option that
 -- regularises the mean loss.
 local function left_out(t, given, problem, name, estimates)
-  local n = problem.X:rows()
-  local component = t.subject:make(problems.with(given, { [name] = given[name] * n / (n - 1),
-    [estimates] = "none" }))
+  local n, weights = problem.X:rows(), problem.weights or core.ones(problem.X:rows(), 1)
   local square, wrong = 0, 0
   for i = 1, n do
     local places = {}
     for k = 1, n do
       if k ~= i then places[#places + 1] = k end
     end
+    local component = t.subject:make(problems.with(given, { [estimates] = "none",
+      [name] = given[name] * weights:sum() / (weights:sum() - weights:get(i, 1)) }))
     local fit = problems.solved(t, component, problems.with(problem, {
-      X = problem.X:select(places), Y = problem.Y:select(places), Z = problem.X:select{ i } }),
-      "a row left out")
+      X = problem.X:select(places), Y = problem.Y:select(places), Z = problem.X:select{ i },
+      weights = problem.weights and weights:select(places) }), "a row left out")
     local error, missed = judge(fit.predictions, problem.Y, i)
     square, wrong = square + error, wrong + (missed and 1 or 0)
   end
@@ -323,17 +337,21 @@ local function generalised(t, given, problem, estimates)
   local S = problems.solved(t, component, problems.with(fitted, { Y = core.eye(n) }),
     "unit targets").predictions
   if problems.apart(S * problem.Y, fit.predictions) > 1e-6 then return nil end
-  local off, trace = fit.predictions - problem.Y, 0
-  for i = 1, n do trace = trace + S:get(i, i) end
-  return off:mul(off):sum() / n / (1 - trace / n) ^ 2
+  local weights, off = problem.weights or core.ones(n, 1), fit.predictions - problem.Y
+  local trace, sum = 0, 0
+  for i = 1, n do
+    trace, sum = trace + S:get(i, i), sum + weights:get(i, 1) * off:slice(i, i):norm() ^ 2
+  end
+  return sum / weights:sum() / (1 - trace / n) ^ 2
 end
 
 -- What the word of the option `estimates` gives on a small problem.
-local function check_estimate(t, estimates, word, classes, n, d)
+local function check_estimate(t, estimates, word, classes, n, d, weighted)
   local given = problems.with(problems.exact(t, {}), { [estimates] = word })
   local problem = problems.make(t, { n = n, d = d, classes = classes })
-  local what = ("%d rows, %d columns, %d classes, %s = \"%s\""):format(n, d, classes, estimates,
-    word)
+  problem.weights = weighted and t:random(n, 1, 33):map(math.exp)
+  local what = ("%d rows, %d columns, %d classes%s, %s = \"%s\""):format(n, d, classes, weighted
+    and ", with weights" or "", estimates, word)
   local told = problems.solve(t.subject:make(given), problem)
   if told.status ~= "ok" then
     t:expect(problems.refused(told), "%s: %s", what, told.message)
@@ -362,6 +380,7 @@ local function estimate(t)
     for _, classes in ipairs{ 0, 2, 3 } do
       check_estimate(t, option.name, word, classes, 25, 4)
       check_estimate(t, option.name, word, classes, 8, 12)
+      check_estimate(t, option.name, word, classes, 15, 3, true)
     end
   end
 end

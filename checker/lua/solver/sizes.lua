@@ -196,7 +196,7 @@ local function check_scales(t, one, case)
     return b and (problems.apart(a, b * (1 / factor)))
   end
   local usual = off(4)
-  for _, factor in ipairs(usual and usual < 1e-9 and { 1e-7, 1e6 } or {}) do
+  for _, factor in ipairs(usual and usual < 1e-9 and { 1e-12, 1e-7, 1e6, 1e11 } or {}) do
     local now = off(factor)
     t:expect(not now or now < 0.05, "targets times %g: predictions over %g are off by %.3g, and \z
       by \z
