@@ -11,7 +11,7 @@ local slack_of = parameters.slack_of
 
 -- Differences x - y: none, then of these sizes in random directions, the last along column 0. unit:
 -- the length that a direction (1 x d) has size 1 at.
-local SIZES = { 0, 0.5, 1, 1.5, 2, 3, 4, 60, 1000, 1.5 }
+local SIZES = { 0, 0.5, 1, 1.5, 2, 3, 4, 60, 1.5 }
 
 local function gaps_of(t, d, unit)
   local gaps = t:random(#SIZES, d, 1)
