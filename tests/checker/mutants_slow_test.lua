@@ -144,9 +144,6 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- the patches of other planes are moved by one column
   { "sampler", "patches.c", "move.right *= (ptrdiff_t)self->shift", "move.right *= 1", "definition",
     "fail", "plane 3" },
-  -- the quadrature over lengths is too coarse for far differences
-  { "sampler", "spherical.c", "distance / 2, 2000)", "distance / 2, 2)", "characteristic", "fail",
-    "the characteristic function at" },
   -- a constant of distances that few ask for
   { "sampler", "spherical.c", "SCL_PI / 4)", "SCL_PI / 2)", "definition", "fail",
     "the characteristic function at" },
