@@ -323,6 +323,18 @@ function TestWatching:test_a_source_is_checked_at_each_change()
   end)
 end
 
+-- sc.metrics gives weights and classes to all metrics.
+function TestOptionsOfMetrics()
+  for name, outcome in pairs{ weights = "fail", weighting = "pass" } do
+    sc.metric.define{ name = "with_" .. name, needs = "values", better = "smaller", low = 0,
+      doc = "the mean of |f - y|^power over all rows", version = "1", options = { [name] = 1 },
+      row = function(f, y) return math.abs(f - y) end }
+    local result = frame.run("with_" .. name, { only = "descriptor", in_process = true, seed = 1 })
+      .results[1]
+    lu.assertEquals(result.outcome, outcome, result.text)
+  end
+end
+
 local status = lu.LuaUnit.run()
 specimen.clear()
 os.exit(status)

@@ -18,6 +18,8 @@ local function check_descriptor(t)
     t:warn("the doc, \"%s\", is short for a formula, its symbols and its source", info.doc)
   end
   for _, option in ipairs(info.options) do
+    t:expect(t.kind ~= "metric" or option.name ~= "weights" and option.name ~= "classes",
+      "option '%s' is one that sc.metrics gives all metrics: it needs another name", option.name)
     if not t.subject.in_lua then
       expect_line(t, option.help, ("the help of option '%s'"):format(option.name))
     end

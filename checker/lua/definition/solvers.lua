@@ -38,11 +38,11 @@ local function rows_of(problem, a, b)
 end
 
 -- The problem of rows that are all its first one.
-local function alike_of(problem, constant)
+local function alike_of(problem)
   local first = {}
   for i = 1, 120 do first[i] = 1 end
-  return problems.with(problem, { constant = constant, X = problem.X:select(first),
-    Y = problem.Y:select(first), weights = problem.weights and problem.weights:select(first) })
+  return problems.with(problem, { X = problem.X:select(first), Y = problem.Y:select(first),
+    weights = problem.weights and problem.weights:select(first) })
 end
 
 -- The same with a map, and with features as rows.
@@ -76,6 +76,7 @@ local function each_problem(left, t, component, f, most, alike)
     local began = os.clock() -- of the processor: what is slow is solved less often
     for _, task in ipairs(TASKS) do
       local problem = problems.make(t, problems.with(task, shape))
+      problem.constant = problems.facts(made).intercept
       for i = 1, shape.outliers and task.classes == 0 and shape.n or 0, 4 do
         problem.Y:set(i, 1, problem.Y:get(i, 1) * 6)
       end
@@ -85,9 +86,7 @@ local function each_problem(left, t, component, f, most, alike)
       end
       local weights = t:random(shape.n, 1, 30 + of):map(math.exp)
       for _, one in ipairs{ problem, problems.with(problem, { weights = weights }) } do
-        if alike and declared.objective then
-          one = alike_of(one, problems.facts(made).intercept)
-        end
+        if alike and declared.objective then one = alike_of(one) end
         local told = left() and os.clock() - began < 0.1 and problems.solve(made, one)
         local seen = one
         if told and told.status == "unsupported" and declared.score then
