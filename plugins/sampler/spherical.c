@@ -152,7 +152,7 @@ const scl_plugin scullery_plugin = {
                   "  d == 2 and t < 400 and mean(range(512), function(k) return "
                   "cos(t*cos(pi*(k - 0.5)/512)) end)\n"
                   /* By the rule of Simpson. */
-                  "between(d, a, b) = d == 3 and b - a < 60 and sum(401, function(k) return\n"
+                  "between(d, a, b) = d == 3 and b - a < 20 and sum(401, function(k) return\n"
                   "  on_sphere(d, a + (b - a)*(k - 1)/400)*when(k == 1 or k == 401, 1, k % 2 == 0, "
                   "4, 2) end)/1200\n"
                   "characteristic(x) = radius == \"chi\" and exp(-dot(x, x)/2) or end_of(2) and\n"

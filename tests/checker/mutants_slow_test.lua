@@ -116,6 +116,10 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- decimals in bytes have no sign
   { "reader", "parquet/cells.c", "0x80) ? -1 : 0", "0x80) ? 0 : 0", "known-files", "fail", "'price",
     { "parquet.c", "footer.c", "pages.c", "thrift.c", "values.c" } },
+  -- the third block of a long page of bytes apart begins at the second
+  { "reader", "parquet/cells.c", "  v->read += count;", "  v->read = count;", "known-files", "fail",
+    "'single'", {
+      "parquet.c", "footer.c", "pages.c", "thrift.c", "values.c" } },
   -- entries are divided by k
   { "stage", "random_projection.c", "1 / sqrt((double)self->k)", "1 / (double)self->k",
     "definition", "fail", "by its definition" },

@@ -94,12 +94,18 @@ local function parquet(draw, N, chosen)
     end
     names[j] = name
     list[j] = { name = name, kind = kind, converted = converted, scale = column.scale,
-      cells = cells }
+      split = column.split, cells = cells }
   end
   return require "scullery_checker.reader.parquet"(list, N), names, rows
 end
 
 function formats.parquet(draw) return parquet(draw, 61, columns) end
+
+formats["split parquet"] = function(draw)
+  local single, double = table.move(columns[5], 1, 4, 1, { split = 4 }),
+    table.move(columns[6], 1, 4, 1, { split = 8 })
+  return parquet(draw, 40001, { single, double })
+end
 
 formats["decimal parquet"] = function(draw) return parquet(draw, 61, decimals) end
 
@@ -156,7 +162,8 @@ end
 
 local function run(t)
   local any = false
-  for _, format in ipairs{ "parquet", "decimal parquet", "long parquet", "sqlite" } do
+  for _, format in ipairs{ "parquet", "decimal parquet", "split parquet", "long parquet",
+    "sqlite" } do
     any = check_format(t, t:instance(t.subject:make{}), format) or any
   end
   if not any then t:skip("it reads none of the formats that are known") end

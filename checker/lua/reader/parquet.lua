@@ -46,6 +46,17 @@ local function plain(kind, values)
   return table.concat(parts)
 end
 
+-- The first bytes of all numbers, then the second ones, ...
+local function split(data, width)
+  local parts = {}
+  for k = 1, width do
+    local bytes = {}
+    for at = k, #data, width do bytes[#bytes + 1] = data:sub(at, at) end
+    parts[k] = table.concat(bytes)
+  end
+  return table.concat(parts)
+end
+
 -- Definition levels, 1 or 0 for each cell, as runs.
 local function levels(cells, from, to)
   local runs = ""
@@ -63,8 +74,11 @@ end
 local function page(column, from, to)
   local values = {}
   for i = from, to do values[#values + 1] = column.cells[i] end
-  local data = levels(column.cells, from, to) .. plain(column.kind, values)
-  local head = structure{ { 1, 5, integer(to - from + 1) }, { 2, 5, integer(0) },
+  local data = plain(column.kind, values)
+  if column.split then data = split(data, column.split) end
+  data = levels(column.cells, from, to) .. data
+  local head = structure{ { 1, 5, integer(to - from + 1) },
+    { 2, 5, integer(column.split and 9 or 0) },
     { 3, 5, integer(3) }, { 4, 5, integer(3) } }
   return structure{ { 1, 5, integer(0) }, { 2, 5, integer(#data) }, { 3, 5, integer(#data) },
     { 5, 12, head } } .. data
@@ -75,7 +89,8 @@ local function chunk(column, from, to, offset)
   local middle = (from + to) // 2
   local data = page(column, from, middle) .. page(column, middle + 1, to)
   local about = structure{ { 1, 5, integer(column.kind) },
-    { 2, 9, list(5, { integer(0), integer(3) }) }, { 3, 9, list(8, { text(column.name) }) },
+    { 2, 9, list(5, { integer(column.split and 9 or 0), integer(3) }) },
+    { 3, 9, list(8, { text(column.name) }) },
     { 4, 5, integer(0) }, { 5, 6, integer(to - from + 1) }, { 6, 6, integer(#data) },
     { 7, 6, integer(#data) }, { 9, 6, integer(offset) } }
   return data, structure{ { 2, 6, integer(offset) }, { 3, 12, about } }
@@ -92,8 +107,9 @@ local function element(column)
 end
 
 --- parquet(columns, n): the bytes; each column { name, kind = its physical type, converted = its
---- meaning as a ConvertedType, scale = of decimals, cells = a list of n, nil: one is missing }.
---- Row groups of two thirds and the rest of the rows.
+--- meaning as a ConvertedType, scale = of decimals, split = how many bytes a number has, which are
+--- stored apart (BYTE_STREAM_SPLIT), cells = a list of n,
+--- nil: one is missing }. Row groups of two thirds and the rest of the rows.
 return function(columns, n)
   local bytes, groups, elements = "PAR1", {}, {}
   elements[1] = structure{ { 4, 8, text("schema") }, { 5, 5, integer(#columns) } }
