@@ -124,8 +124,7 @@ function settings.list(t)
       * 10 ^ (2 + u) or nil }
     local made = next(given) and made_of(t, given, 0)
     if made then
-      list[#list + 1] = { component = made, label = show(given),
-        far = 1000 }
+      list[#list + 1] = { component = made, label = show(given), far = 1000 }
     end
   end
   for _, option in ipairs(t.subject.info.options) do -- each part alone

@@ -4,9 +4,10 @@
 
 #include <scullery/plugin.h>
 
-/* The gap of smooth losses, of slopes v: those of the larger sign less, so that they sum to 0 where
- * there is a constant, and all so that without a square in the penalty |u_j| <= lambda. The gap is
- * relative to start(), the objective at a = 0. */
+/* The duality gap of smooth losses. The dual numbers v are the slopes of the loss at the scores.
+ * Where there is a constant they must sum to 0: those of the sign with the larger sum are scaled
+ * down. Where the penalty has no square, u = average of v x must stay within lambda: all are scaled
+ * down. The gap is divided by start(), the objective at a = 0. */
 #define ERM_GAP \
   "v(f, y) = (l(f + 1e-5, y) - l(f - 1e-5, y))/2e-5\n" \
   "kink(f, y) = not (l(f + 1e-5, y) + l(f - 1e-5, y) - 2*l(f, y) < 1e-8)\n" \
@@ -31,11 +32,13 @@
   "gap(rows, a, b) = lambda > 0 and method ~= \"dual\" and l(0, 1) and rough(rows) == 0\n" \
   "  and (function(s) return bound(s, map(a, function(_, j) return average(s, function(r)\n" \
   "    return r.v*r.x[j] end) end), a, lambda - l1())/start(rows, b) end)(scaled(rows, b))"
+
 /* The objective of a definition (scl_plugin.definition) that has the loss l(f, y). */
 #define ERM_OBJECTIVE \
   "\nR(a) = when(penalty == \"l2\", dot(a, a)/2, penalty == \"l1\", sum(a, abs),\n" \
   "  l1_ratio*sum(a, abs) + (1 - l1_ratio)/2*dot(a, a))\n" \
   "objective(rows, a) = average(rows, function(r) return l(r.f, r.y) end) + lambda*R(a)\n" ERM_GAP
+
 /* Half the deviance of means exp(f), power p(). */
 #define ERM_DEVIANCE \
   "\ne(c, x) = when(c == 0, x, expm1(c*x)/c)\n" \

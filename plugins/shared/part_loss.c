@@ -5,13 +5,18 @@ static const scl_loss_service *losses(const scl_host *host) {
   return host->service(SCL_SERVICE_LOSSES);
 }
 
+/* Whether the call of a loss was well; else the slot at hand fails with its sentence. */
+static bool told(const scl_host *host, scl_status status, const scl_error *error) {
+  if (status != SCL_STATUS_OK) host->fail_call(status, "%s", error->message);
+  return status == SCL_STATUS_OK;
+}
+
 /* The loss of one row, by a function of the service that takes arrays. */
 static void call_row(const scl_host *host, const scl_part *loss, size_t c, const double *f,
                      const double *y, bool slope, double *out) {
   const scl_loss_service *service = losses(host);
   scl_error error = {.status = SCL_STATUS_OK};
-  const scl_status status = (slope ? service->slope : service->value)(loss, c, f, y, out, &error);
-  if (status != SCL_STATUS_OK) host->fail_call(status, "%s", error.message);
+  (void)told(host, (slope ? service->slope : service->value)(loss, c, f, y, out, &error), &error);
 }
 
 double part_loss_value(const scl_host *host, const scl_part *loss, size_t c, const double *f,
@@ -50,10 +55,10 @@ double part_loss_largest(const scl_host *host, const scl_part *loss, double reac
 
 int32_t part_loss_probabilities(const scl_host *host, const scl_part *loss, size_t c,
                                 const double *f, double *out) {
+  scl_error error = {.status = SCL_STATUS_OK};
   double sum = 0;
-  if (host->parts->ability(loss, SCL_ABILITY_LOSS_PROBABILITY) == NULL ||
-      losses(host)->probability(loss, c, f, out, NULL) != SCL_STATUS_OK)
-    return 0;
+  if (host->parts->ability(loss, SCL_ABILITY_LOSS_PROBABILITY) == NULL) return 0;
+  if (!told(host, losses(host)->probability(loss, c, f, out, &error), &error)) return 0;
   if (c == 1) {
     out[1] = out[0];
     out[0] = 1 - out[1];
@@ -69,8 +74,9 @@ int32_t part_loss_probabilities(const scl_host *host, const scl_part *loss, size
 int32_t part_loss_means(const scl_host *host, const scl_part *loss, size_t c, const double *f,
                         double *out) {
   const scl_loss_service *service = losses(host);
+  scl_error error = {.status = SCL_STATUS_OK};
   return host->parts->ability(loss, SCL_ABILITY_LOSS_MEAN) != NULL && SCL_HAS(service, mean) &&
-         service->mean(loss, c, f, out, NULL) == SCL_STATUS_OK;
+         told(host, service->mean(loss, c, f, out, &error), &error);
 }
 
 /* ------------ targets */

@@ -353,14 +353,14 @@ compare.stage = { row = function(left, t, component, row)
       X:set(i, 2, X:get(i, 2) * 1e-3)
       X:set(i, 3, X:get(i, 3) * 1e3)
     end
-    local through = made_of(X, y)
-    if not through then -- it may take no numbers below 0
+    local told = draws.told(component.given.seed or 0, STAGE, { dim = shape[2], total = shape[1] })
+    local define, through = row(rows_of(X), rows_of(y), told), nil
+    if define then through = made_of(X, y) end
+    if define and not through then -- it may take no numbers below 0
       X = X:abs()
-      through = made_of(X, y)
+      define, through = row(rows_of(X), rows_of(y), told), made_of(X, y)
     end
-    local all, targets, new = rows_of(X), rows_of(y), rows_of(X * 1.5)
-    local define = row(all, targets, draws.told(component.given.seed or 0, STAGE, { dim = shape[2],
-      total = shape[1] }))
+    local all, new = rows_of(X), rows_of(X * 1.5)
     for i = 1, define and through and left() and math.min(9, #all) or 0 do
       local wanted, slack = definition.values(define, new[i])
       t:expect(#wanted == through:cols(), "it makes %d columns, and its definition %d",

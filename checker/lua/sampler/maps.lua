@@ -105,7 +105,7 @@ local function run_kernel(t)
   end
   for _, one in ipairs(has_parts and settings.list(t) or {}) do
     t.label = one.label
-    if one.far <= 3 and pcall(subject.layout, one.component, 4) then
+    if one.far == 1 and pcall(subject.layout, one.component, 4) then
       count = count + check_kernels(t, one.component, false, true)
     end
   end

@@ -104,10 +104,13 @@ function stages.learns_from_targets(self)
   return facts(self).targets
 end
 
---- stages.follows(stage): true if it can come after features, with a solver after it.
+--- stages.follows(stage): true if it can come after features, with a solver after it; else false
+--- and why not.
 function stages.follows(self)
   local known = facts(self)
-  return known.follows and not known.targets
+  if known.targets then return false, "it learns from targets" end
+  if known.follows then return true end
+  return false, "its plugin declares neither SCL_STAGE_SCALE_FREE nor SCL_STAGE_HOMOGENEOUS"
 end
 
 -- A component with a smaller share of the first component's variance is rounding error.

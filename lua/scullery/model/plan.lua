@@ -56,8 +56,8 @@ end
 -- ------------ a small fit to learn from
 
 -- A copy of the pipeline with at most FEW parameters; T: how many it has, 0 where that is not an
--- option of its own. auto: the number in place of T = "auto", of which the copy has no more than
--- rows, as landmarks are. Third: FEW, or these rows.
+-- option of its own. auto: the number in place of T = "auto"; the copy then has at most `rows`, as
+-- landmarks are rows. Third result: the most that the copy may have.
 local function smaller(p, choices, auto, rows)
   if not p.features then return p, 0, FEW end
   local copy = setmetatable({}, recipe.class)

@@ -77,13 +77,14 @@ local function add_row_stage(self, i, stage)
   end
   if not self.features then
     table.insert(self.rows, stage)
-  elseif stages.follows(stage) then
-    table.insert(self.after, stage)
-  else
-    error(("pipeline: stage %d, %s, comes after the features; it takes the rows of the data, and \z
-      comes before them; after them come stages whose plugin is SCL_STAGE_SCALE_FREE or \z
-      SCL_STAGE_HOMOGENEOUS, and learns from no targets"):format(i, tostring(stage)), 5)
+    return
   end
+  local fine, reason = stages.follows(stage)
+  if not fine then
+    error(("pipeline: stage %d, %s, comes after the features; it takes the rows of the data, and \z
+      comes before them (%s)"):format(i, tostring(stage), reason), 5)
+  end
+  table.insert(self.after, stage)
 end
 
 -- Adds sc.text, which makes rows of texts: the first stage, and there is one.
@@ -285,9 +286,9 @@ end
 
 -- Penalties of the solver for which kernel sections are computed as L^-1 k(W, x), so that ||a|| is
 -- the norm of the function: l2, and none (a solver that measures distances). Penalties of single
--- weights apply to k(w_t, x). Of a solver that can have the penalty a'k(W, W)a, which is that norm
--- too, all types but float64 are L^-1 k(W, x): a nearly singular k(W, W) takes more digits than
--- they have.
+-- weights apply to k(w_t, x). The penalty a'k(W, W)a, where it is an option of the solver, is that
+-- norm too: with it all types but float64 are L^-1 k(W, x), as a nearly singular k(W, W) takes more
+-- digits than they have.
 local whitened_for = { l2 = true, none = true }
 
 -- Whether the features are kernel sections that are computed as L^-1 k(W, x).

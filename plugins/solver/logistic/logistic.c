@@ -516,8 +516,7 @@ const scl_plugin scullery_plugin = {
         /* method = "sgd", of rows z (and 1) that are all alike. */
         "slopes(f, y) = type(y) == \"number\" and { -y/(1 + exp(y*f[1])) } or\n"
         "  map(f, function(v, j) return exp(v)/sum(f, exp) - (y[j] > 0 and 1 or 0) end)\n"
-        /* E steps an epoch of sizes below 1/L from `now`; the mean of
- * those of the last epoch. */
+        /* E steps an epoch, of sizes below 1/L; the mean of the last. */
         "sgd(z, y, E, L, now, mean) = (function(first)\n"
         "  for t = 0, first + E - 1 do\n"
         "    local s = slopes(map(now, function(a) return dot(a, z) end), y)\n"
@@ -528,8 +527,7 @@ const scl_plugin scullery_plugin = {
         "      return v + (now[j][k] - v)/(t - first + 1) end) end)\n"
         "  end\n"
         "  return mean end)(ceil(epochs*E) - E)\n"
-        /* With a constant rows are less their mean, so that it alone
- * moves. */
+        /* With a constant, rows are centred: it alone moves. */
         "fit(r, n, b) = epochs >= 1 and (function(z, zero)\n"
         "  return sgd(z, r.y, ceil(n/batch), (type(r.y) == \"number\" and 1/4 or 1/2)*dot(z, z)\n"
         "    + lambda, zero, zero)\n"

@@ -70,6 +70,13 @@ function TestProbabilitiesAndCurvature()
   local m = expect_alike(make{}, sc.loss.logistic{}, "classification", 1e-8)
   local p, f = m:probabilities(stepwise.x4), m:decision(stepwise.x4)
   lu.assertAlmostEquals(p:get(3, 2), 1 / (1 + math.exp(-f:get(3, 1))), 1e-12)
+  local odd = sc.loss.define{ name = "odd_logistic", targets = "classes", probability = function()
+    return 1.5
+  end, value = function(z, y) return math.log(1 + math.exp(-y * z)) end,
+    slope = function(z, y) return -y / (1 + math.exp(y * z)) end }
+  local other = fit(sc.solver.erm{ loss = odd{}, lambda = 0.1 }, data_of(labels, "classification"))
+  lu.assertErrorMsgContains("loss.odd_logistic: a probability of 1.5, not between 0 and 1",
+    other.probabilities, other, stepwise.x4)
 end
 
 function TestRangeOfTargets()

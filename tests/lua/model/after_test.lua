@@ -434,9 +434,9 @@ TestRefusals = {}
 
 function TestRefusals:test_orders()
   local f, ridge = features(), sc.solver.ridge()
-  fails({ "pipeline", "stage 2", "add_bias()", "after the features" }, sc.pipeline,
-    { f, sc.add_bias(), ridge })
-  fails({ "pipeline", "relevance", "after the features" }, sc.pipeline,
+  fails({ "pipeline", "stage 2", "add_bias()", "after the features", "SCL_STAGE_SCALE_FREE" },
+    sc.pipeline, { f, sc.add_bias(), ridge })
+  fails({ "pipeline", "relevance", "after the features", "learns from targets" }, sc.pipeline,
     { f, sc.relevance(), ridge })
   fails({ "pipeline", "stage 3", "standardize()", "solver.ridge", "last" }, sc.pipeline,
     { f, ridge, sc.standardize() })

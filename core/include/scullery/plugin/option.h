@@ -119,7 +119,7 @@ typedef struct scl_option {
  * RKHS or bounds |a_t|. The host reads it by its role, and gives centred sums where it is wanted. */
 #define SCL_OPTION_INTERCEPT \
   { \
-    "intercept", "fit an unpenalised constant; auto: only with a penalty on the weights (l2, l1)", \
+    "intercept", "fit an unpenalised constant; auto: yes, unless the penalty is rkhs or box", \
         "auto", "auto", SCL_FORM_BOOLEAN | SCL_FORM_WORD, SCL_STORE_NONE, 0, 0, 0, 0, \
         SCL_WIDTH_NONE, SCL_ROLE_INTERCEPT, NULL, NULL \
   }
