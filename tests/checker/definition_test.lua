@@ -3,6 +3,7 @@
 local lu = require "luaunit"
 local sc = require "scullery"
 local check = require "scullery_checker"
+local core = require "scullery_checker.core"
 local definition = require "scullery_checker.definition"
 local functions = require "scullery_checker.definition.functions"
 
@@ -205,6 +206,22 @@ function TestDefinition:test_scores_of_models()
   local rows = { { x = { 0, 0 }, y = 1, w = 1 }, { x = { 1, 0 }, y = 4, w = 2 },
     { x = { 9, 9 }, y = 70, w = 1 } }
   lu.assertAlmostEquals(score(rows){ 0.2, 0 }[1], 3, 1e-15)
+end
+
+function TestDefinition:test_a_script_calls_them()
+  local of = sc.plugin.definition
+  lu.assertAlmostEquals(of(sc.kernel.gaussian{ width = 2 }).K({ 0, 1 }, { 1, 1 }),
+    math.exp(-1 / 8), 1e-15)
+  lu.assertEquals(of("pinball").value{ { f = 1, y = 2, w = 3 } }, 0.5)
+  local _, r = of("sampler.uniform", { seed = 7, stream = 3, dim = 2, total = 9 })
+  lu.assertEquals({ r.dim, r.total, r.uniform(0, 4, 1) }, { 2, 9, core.uniform(7, 3, 4, 1) })
+  for _, case in ipairs{ { 3, "takes a component, as sc.kernel.NAME{}, or its name" },
+    { "none", "no plugin 'none'" }, { "gaussian", "there are several" },
+    { "stage.agop", "declares no .definition" },
+    { sc.kernel.gaussian{ width = "median" }, "needs each" },
+    { sc.kernel.gaussian{ width = sc.choose{ 1, 2 } }, "needs each" } } do
+    lu.assertErrorMsgContains(case[2], of, case[1])
+  end
 end
 
 function TestDefinition:test_equations()

@@ -1,4 +1,5 @@
 --- Plugins: listing, loading, compiling, checking and creating them.
+local components = require "scullery.compose.component"
 local core = require "scullery.core"
 local names = require "scullery.plugin.names"
 local options = require "scullery.base.options"
@@ -106,6 +107,24 @@ end
 --- with each result.
 function plugin.check(target, given)
   return require("scullery.plugin.checker")().run(target, given)
+end
+
+--- sc.plugin.definition(component, { seed = 0, stream = 0, dim =, total =, plane =, block = }): the
+--- functions that a plugin says it computes (.definition), a table, with the options of the
+--- component, as sc.kernel.NAME{ width = 2 }, or the defaults of "NAME" or "KIND.NAME". They take
+--- numbers and lists: sc.plugin.definition("kernel.NAME").K({ 0, 1 }, { 1, 1 }). Second result: the
+--- argument r that some of them take, with what is given and random numbers of that seed, from that
+--- stream on. A function that says nothing there gives nil or false.
+function plugin.definition(component, given)
+  if type(component) == "string" then
+    local kind, short = one_named("plugin.definition", component)
+    at_caller(core.plugin_info, kind, short)
+    component = components.group(kind)[short]()
+  elseif not components.is(component) then
+    error(("plugin.definition: takes a component, as sc.kernel.NAME{}, or its name, and got %s")
+      :format(options.show(component)), 2)
+  end
+  return at_caller(require("scullery.plugin.checker") ".definition.calls", component, given)
 end
 
 --- sc.plugin.new{ name =, kind =, cpp = false, folder = }: creates a folder with a new plugin of
