@@ -41,6 +41,12 @@ function blocks.from(matrix, planes, dtype, layout)
   return block
 end
 
+--- blocks.csr(X): X as sparse rows behind another one, so that their first start is over 0.
+function blocks.csr(X)
+  local before = core.zeros(1, X:cols()):map(function() return 7.5 end)
+  return core.csr(core.vcat(before, X)):slice(2, X:rows() + 1)
+end
+
 --- blocks.expect_same(t, a, b, what): fails where two matrices are not the same, bit for bit:
 --- "what: row 1, column 2 is 3, and should be 4" (a is what came).
 function blocks.expect_same(t, a, b, what)

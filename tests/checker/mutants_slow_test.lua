@@ -32,6 +32,8 @@ local mutants = {
     * stride + (ptrdiff_t)i] : share", "sizes", "fail", "between 40 and 40 rows" },
   -- zeros that are stored count
   { "stage", "tfidf.c", "scl_csr_number(csr, k) != 0", "1", "sparse", "fail", "sparse rows" },
+  -- a block begins where all rows begin
+  { "stage", "tfidf.c", "k = csr->starts[0]", "k = 0", "sparse", "fail", "sparse rows" },
   -- whole numbers by truncation of what is half a cell off
   { "nonlinearity", "bins.c", "(int32_t)from[j]", "(int32_t)(from[j] + 0.5)", "planes", "warn",
     "cells -1 and 0" },

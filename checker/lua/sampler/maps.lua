@@ -1,5 +1,6 @@
 --- Tests of samplers: the features that they make with nonlinearities of this host, and the kernel
 --- that is declared for them.
+local blocks = require "scullery_checker.blocks"
 local core = require "scullery_checker.core"
 local parameters = require "scullery_checker.parameters"
 local settings = require "scullery_checker.settings"
@@ -186,7 +187,7 @@ local function run_sparse(t)
       end
       if takes then
         count = count + 1
-        local made = map:transform(require("scullery").matrix.csr(X))
+        local made = map:transform(blocks.csr(X))
         local gap, size = (made - want):abs():max(), math.max(want:abs():max(), 1e-300)
         t:expect(gap <= 1e-11 * size, "with nonlinearity.%s: features of sparse rows differ by \z
           %.3g from those of the same rows with zeros, of up to %.3g", phi.name, gap, size)

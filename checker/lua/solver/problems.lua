@@ -2,6 +2,7 @@
 --- matrices, classes = 0 | 2 | 3 ..., weights = n x 1, Z = rows to predict, T = features of a map
 --- with a kernel K (absent: the rows are the features), dtype, block, allowance, cells = features
 --- of sc.features with cells of a grid, csr = true: the rows are compressed sparse rows }.
+local blocks = require "scullery_checker.blocks"
 local core = require "scullery_checker.core"
 local options = require "scullery.base.options"
 local components = require "scullery.compose.component"
@@ -77,7 +78,7 @@ local function map_of(problem, without)
 end
 
 local function training_of(problem, map)
-  local X = problem.csr and require "scullery".matrix.csr(problem.X) or problem.X
+  local X = problem.csr and blocks.csr(problem.X) or problem.X
   return core.training(core.source(X, problem.Y), {}, map, { classes = problem.classes,
     dtype = problem.dtype, block = problem.block, weights = problem.weights or nil, quiet = true,
     allowance = problem.allowance })

@@ -161,8 +161,9 @@ local function check_sparse(t)
       local dense = rows.try(t, "rows with zeros", function()
         return rows.through(rows.fit(t, stage, of, y), of)
       end)
-      for _, sparse in ipairs(dense and { core.csr(of), with_zeros(of) } or {}) do
-        local made = rows.through(core.fit_stage(t:instance(stage), core.source(sparse, y), {}), of)
+      for k, sparse in ipairs(dense and { blocks.csr(of), with_zeros(of) } or {}) do
+        local made = rows.through(core.fit_stage(t:instance(stage), core.source(sparse, y), {}, nil,
+          nil, k > 1 and 64 or nil), of)
         rows.expect_near(t, made, dense, 1e-6 * rows.spread(dense),
           "learnt from sparse rows, against the same with their zeros")
       end
