@@ -1,6 +1,7 @@
 --- The test that options do something, for kinds whose results are functions of them.
 local core = require "scullery_checker.core"
 local choices = require "scullery_checker.choices"
+local metrics = require "scullery_checker.metric.cases"
 local values = require "scullery_checker.values"
 
 local ROWS <const> = 60
@@ -34,8 +35,8 @@ local function outcome(t, given, seed)
       local fine, rows = pcall(t.subject.use, made, seed, ROWS)
       return { use_counts(t, made, seed), fine and rows or nil }
     end
-    return { t.subject.use(made, seed, ROWS),
-      t.kind == "sampler" and use_planes(t, made, seed) or nil }
+    return { t.subject.use(made, seed, ROWS), t.kind == "sampler" and use_planes(t, made, seed)
+      or t.kind == "metric" and metrics.use(made, seed, ROWS, true) or nil }
   end)
   return ok and list or nil
 end

@@ -12,6 +12,7 @@ local SETS <const> = 9 -- of random options
 local reach <const> = { 3, 40, 1000, 1.01 }
 
 local RUNGS <const> = 5
+local LISTS <const> = { { 3, 5 }, { 2, 3, 4 } }
 
 -- A number at a rung of a ladder, where methods may have another form: the least ones, halves up to
 -- 100, and of whole numbers hundreds.
@@ -132,6 +133,14 @@ function settings.list(t)
     for k = 1, names and #names or 0 do
       local made, taken = made_of(t, { [option.name] = part(option.words[1], (k - 0.5) / #names) },
         1)
+      if made and next(taken) then
+        list[#list + 1] = { component = made, label = show(taken), far = 1 }
+      end
+    end
+  end
+  for _, option in ipairs(t.subject.info.options) do -- each list alone, of small whole numbers
+    for _, given in ipairs(choices.takes_numbers(option) and LISTS or {}) do
+      local made, taken = made_of(t, { [option.name] = given }, 1)
       if made and next(taken) then
         list[#list + 1] = { component = made, label = show(taken), far = 1 }
       end

@@ -32,6 +32,12 @@ function TestRight:test_a_stage_whose_formula_takes_functions_of_c()
   passes("stage.power", { 1 }, "formula")
 end
 
+-- What tied predictions count.
+function TestRight:test_an_option_for_ties() passes("metric.pairs", { 1 }, "effects") end
+
+-- The largest part of S(30, 0.5) lies at 24, 12 spreads from the mean.
+function TestRight:test_a_smoothing_far_out() passes("nonlinearity.bump", { 1 }, "smoothing") end
+
 function TestRight:test_a_kernel_that_is_1_at_huge_widths()
   sc.plugin.compile{ kind = "kernel", name = "wide",
     source = "1 / (1 + squared_distance / width / width)",

@@ -202,6 +202,14 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- a closed form where one mean is 0
   { "nonlinearity", "arccos.c", "mean_a != 0 || mean_b != 0", "mean_a != 0 && mean_b != 0",
     "gaussian-dual", "fail", "E phi(a) phi(b)" },
+  -- a refusal leaves memory behind
+  { "sampler", "patches.c", "return host->fail(", "return (void)host->allocate(16), host->fail(",
+    "random-options", "fail", "are not released" },
+  -- images are taken for squares
+  { "sampler", "patches.c", "f->width + column", "f->height + column", "definition", "fail",
+    "{image = {3, 5}}" },
+  -- numbers of neighbours begin anew in each block of 512 rows
+  { "solver", "knn.c", "* d, d), first + i}", "* d, d), i}", "sizes", "fail", "1000 rows" },
   -- small spreads are taken for 0
   { "nonlinearity", "maxout.c", "if (!(c->spread[j] > 0) ||", "if (!(c->spread[j] > 0.05) ||",
     "smoothing", "fail", "S(m, 0.01)" },

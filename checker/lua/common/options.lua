@@ -7,11 +7,32 @@ local values = require "scullery_checker.values"
 local MOST_COMBINATIONS <const> = 64
 local RANDOM_DRAWS <const> = 40
 
+local function held()
+  collectgarbage()
+  collectgarbage()
+  return (core.memory())
+end
+
+-- A refusal releases what `create` allocated. Once the host may keep something, as a plugin that it
+-- loads for a part.
+local function expect_released(t, given)
+  local grown
+  for _ = 1, 2 do
+    local before = held()
+    pcall(t.subject.make, t.subject, given)
+    grown = held() - before
+  end
+  t:expect(grown <= 0, "%s is refused, and %d bytes of host->allocate are not released",
+    options.show(given), grown)
+end
+
 -- The component with these options; or nil and the sentence of its refusal.
 local function make(t, given)
+  local before = core.memory()
   local ok, made = pcall(t.subject.make, t.subject, given)
   if ok then return made end
   if options.is_interrupt(made) then error(made, 0) end
+  if core.memory() > before then expect_released(t, given) end
   return nil, options.plain(tostring(made))
 end
 

@@ -67,24 +67,34 @@ end
 local CASES <const> = { { 3, 7, 0, 0 }, { 16, 20, 0, 3 }, { 1, 9, 0, 0 }, { 70, 11, 0, 0 },
   { 8, 1 << 18, (1 << 17) + 320, 1 }, { 2, 1030, 0, 0 } }
 
--- f(draw, layout, room, told) for each case that the sampler takes.
+-- f(draw, layout, room, told) for the case, if the sampler takes it; whether it does.
+local function at_case(t, component, f, dim, T, first, plane)
+  local draw, layout = parameters.draw(t, component, dim, T)
+  if not draw or first > 0 and (draw.total ~= T or layout.block >= 100) then return false end
+  first = first // layout.block * layout.block
+  draw = parameters.with(draw, { plane = plane, planes = 4, stream = 3 * plane })
+  local count = math.min(parameters.whole_blocks(layout, math.min(draw.total, 3)), T > 2000
+    and 16 * layout.block or math.huge)
+  if layout.space == "structured" or T < 2000 then
+    count = parameters.whole_blocks(layout, math.min(draw.total, 20))
+  end
+  local room = parameters.room(layout, dim, first, count)
+  core.sampler_draw(draw, room)
+  f(draw, layout, room, draws.told(t.seed, draw.stream + (plane << 32), { dim = dim,
+    total = draw.total, plane = plane, block = layout.block }))
+  return true
+end
+
+-- The same for each case; where none is taken, as of images of a given size, in the dimensions that
+-- are.
 local function each_case(left, t, component, f)
-  for _, case in ipairs(left() and not t.subject.learns(component) and CASES or {}) do
-    local dim, T, first, plane = table.unpack(case)
-    local draw, layout = parameters.draw(t, component, dim, T)
-    if draw and (first == 0 or draw.total == T and layout.block < 100) then
-      first = first // layout.block * layout.block
-      draw = parameters.with(draw, { plane = plane, planes = 4, stream = 3 * plane })
-      local count = math.min(parameters.whole_blocks(layout, math.min(draw.total, 3)), T > 2000
-        and 16 * layout.block or math.huge)
-      if layout.space == "structured" or T < 2000 then
-        count = parameters.whole_blocks(layout, math.min(draw.total, 20))
-      end
-      local room = parameters.room(layout, dim, first, count)
-      core.sampler_draw(draw, room)
-      f(draw, layout, room, draws.told(t.seed, draw.stream + (plane << 32), { dim = dim,
-        total = draw.total, plane = plane, block = layout.block }))
-    end
+  if t.subject.learns(component) then return end
+  local any = false
+  for _, case in ipairs(CASES) do
+    any = left() and at_case(t, component, f, table.unpack(case)) or any
+  end
+  for dim = 1, any and 0 or 64 do
+    if left() then at_case(t, component, f, dim, 20, 0, dim % 4) end
   end
 end
 

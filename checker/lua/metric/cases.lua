@@ -105,14 +105,15 @@ function cases.each(t, f, n)
   end
 end
 
---- cases.use(component, seed, n): a small run: a row for each of some cases, with the value and the
---- standard error (-1: the metric says none).
-function cases.use(component, seed, n)
+--- cases.use(component, seed, n[, tied]): a small run: a row for each of some cases, with the value
+--- and the standard error (-1: the metric says none); tied: rows share predictions.
+function cases.use(component, seed, n, tied)
   local facts = cases.facts(component)
   local counts = cases.counts(facts)
   local made = core.zeros(#counts, 2)
   for i, count in ipairs(counts) do
     local case = cases.new(facts.needs, n, count, seed * 64 + 2 * i)
+    if tied then cases.tie(case, facts) end
     case.w = core.rand{ n, 1, seed = seed }
     local value, stderr = cases.value(component, case)
     made:set(i, 1, value)
