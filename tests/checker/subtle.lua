@@ -80,7 +80,7 @@ return {
     optimal = "objective_first objective_nan",
     path = "path_target",
     repeats = "first_solve",
-    save = "save_float",
+    save = "save_float save_weighted",
     sizes = "rows_4096 features_32 features_256 targets_4 classes_4 row_order small_targets \z
       large_targets small_columns tall_only",
     solves = "note_control note_endless",

@@ -4,12 +4,13 @@ local core = require "scullery_checker.core"
 local problems = require "scullery_checker.solver.problems"
 local sorted = require("scullery.base.keys").sorted
 
-local function each_model(t, f)
+-- f(one, case, fit) for the cases of each variant, or those that cases(t, one) gives.
+local function each_model(t, f, cases)
   if not problems.facts(t.subject:make()).models then
     t:skip("it makes no models (SCL_ABILITY_MODEL)")
   end
   for one in problems.variants(t) do
-    for _, case in ipairs(one.cases) do
+    for _, case in ipairs(cases and cases(t, one) or one.cases) do
       local fit = problems.solved(t, one.component, case.problem, case.label)
       f(one, case, fit)
     end
@@ -112,6 +113,18 @@ local function same_arrays(t, a, b, what)
   end
 end
 
+-- All cases, with row weights where it takes them.
+local function weighted(t, one)
+  local list = problems.all_cases(t, one)
+  for k, case in ipairs(list) do
+    local problem = problems.with(case.problem, { weights = t:random(120, 1, 17):map(math.exp) })
+    if not case.problem.weights and problems.solve(one.hasty, problem).status == "ok" then
+      list[k] = { problem = problem, label = case.label .. ", weights" }
+    end
+  end
+  return list
+end
+
 local function saves(t)
   each_model(t, function(one, case, fit)
     local saved = core.model_save(fit.model)
@@ -121,7 +134,7 @@ local function saves(t)
     local got = problems.predict(problem, { model = model })
     problems.same(t, fit.predictions, got, 1e-12, "%s: saved and loaded", case.label)
     same_arrays(t, saved, core.model_save(model), case.label)
-  end)
+  end, weighted)
 end
 
 -- ------------ damaged arrays

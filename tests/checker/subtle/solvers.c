@@ -55,7 +55,8 @@
   X(model, decide_race, "scores are made in static memory") \
   X(model, decide_columns, "scores leave features from 64 on out") \
   X(model, save_float, "coefficients are saved as float32") \
-  X(model, save_five, "five targets are saved as four")
+  X(model, save_five, "five targets are saved as four") \
+  X(model, save_weighted, "coefficients of rows with weights are saved as others")
 SUBTLE_FAULTS(subtle_solvers);
 
 typedef struct ridge {
@@ -116,9 +117,12 @@ static double target(const sums *s, const scl_rows *rows, size_t i, size_t j) {
   return IS(large_targets) ? fmax(-1e4, fmin(1e4, y[j])) : y[j];
 }
 
+static bool weighted; /* the last rows */
+
 static scl_status add(void *context, const scl_rows *rows, scl_error *error) {
   sums *s = context;
   (void)error;
+  weighted = rows->weights != NULL;
   if (IS(last_block) && s->seen > 0 && rows->count < 8 && s->seen + rows->count == s->rows)
     return SCL_STATUS_OK;
   for (size_t i = 0; i < rows->count; i++) {
@@ -447,6 +451,7 @@ static scl_status save_model(const void *self, const void *a_model, scl_archive 
         ->host->fail(error, SCL_STATUS_NO_MEMORY, "no memory for a model");
   for (size_t i = 0; i < m->d * m->c; i++) {
     copy->a[i] = IS(save_float) ? (double)(float)m->a[i] : m->a[i];
+    if (IS(save_weighted) && weighted) copy->a[i] *= 1.01;
     if (IS(save_five) && i % m->c >= 4) copy->a[i] = m->a[i - 1];
   }
   const scl_array array = {
