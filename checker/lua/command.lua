@@ -173,6 +173,7 @@ end
 
 -- The checks of one target, beside the files `others`.
 local function check_one(given, target, others, seed)
+  require "scullery".plugin.list() -- loaded once, not in each copy
   process.copies = true
   local all = check.run(target, { only = given.only, seed = seed, seconds = given.seconds,
     in_process = given.in_process or given.reproduce ~= nil, with = others,
