@@ -11,14 +11,14 @@
 package.path = "tests/helpers/?.lua;tests/interface/?.lua;tests/checker/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
-local specimen, support = require "specimen", require "support"
+local passes, specimen, support = require "passes", require "specimen", require "support"
 local faults = require "faults"
 
 local source = (os.getenv "SCULLERY_SOURCE" or ".") .. "/tests/broken"
 local built = support.build .. "/tests/broken/"
 
--- TestGood comes last: where a process has several threads, it is not copied, and starts anew; and
--- the transport, whose tests make many processes, before the process has grown.
+-- Good ones come last: where a process has several threads, it is not copied. The transport, whose
+-- tests make many processes, is tested before the process has grown.
 TestBroken, TestFirstGood, TestGood = {}, {}, {}
 sc.plugin.list() -- loaded once, not in each copy
 require "scullery_checker.process".copies = true
@@ -48,12 +48,7 @@ end
 
 -- In this process: a process for each test changes nothing for a plugin that is right, and
 -- checker_test.lua checks good_nonlinearity so.
-local function check_good(name, file)
-  for _, result in ipairs(sc.plugin.check(file, { seed = 1, in_process = true }).results) do
-    lu.assertTrue(result.outcome == "pass" or result.outcome == "skip",
-      ("%s: %s: %s: %s"):format(name, result.name, result.outcome, result.text))
-  end
-end
+local function check_good(file) passes(file, { seed = 1, in_process = true }) end
 
 local count = 0
 local listing = assert(io.popen("ls " .. support.quote(source)))
@@ -64,7 +59,7 @@ for name in listing:lines() do
     local is_good = stem:find "^good_"
     local class = stem == "good_transport" and TestFirstGood or is_good and TestGood or TestBroken
     class["test_" .. stem] = function()
-      if is_good then check_good(name, built .. stem .. ".so")
+      if is_good then check_good(built .. stem .. ".so")
       else check_broken(name, built .. stem .. ".so", head_of(name)) end
     end
   end
@@ -86,8 +81,8 @@ for _, component in ipairs{ "bell", "long", "wave", "side", "ramp", "normal", "c
   "pairs", "pitches", "turned", "taught", "logistic", "descent",
   "centred", "fitted" } do
   TestGood["test_" .. component] = function()
-    check_good(component, faults.specimen(component,
-      ("set %s name text good_%s"):format(component, component)))
+    check_good(faults.specimen(component, ("set %s name text good_%s"):format(component,
+      component)))
   end
 end
 

@@ -19,6 +19,9 @@ static int32_t scores(const void *self, size_t c, const double *f, double *out) 
 }
 #define erm_formula_means scores]]
 
+local landmarks = { "landmarks.c", "leverage.c", "rows.c" }
+local parquet = { "parquet.c", "footer.c", "pages.c", "thrift.c", "values.c" }
+
 -- Each { kind, file, from, to, test, outcome, words; other files of the plugin }.
 local mutants = {
   -- the probability of an in-degree is not squared for two parameters
@@ -78,13 +81,13 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   { "sampler", "sparse.c", "(p / (1 - p))", "p", "far-options", "fail", "binomial" },
   -- equal rows may be taken twice in one round
   { "sampler", "landmarks/adaptive.c", "if (a->taken[at] || !(uniform", "if (!(uniform",
-    "learn", "fail", "20 rows", { "landmarks.c", "leverage.c", "rows.c" } },
+    "learn", "fail", "20 rows", landmarks },
   -- the hashes of all sketches are those of the first one
   { "sampler", "tensorsketch/tensorsketch.c", "at->number * MOST_DEGREE + j", "j", "definition",
     "fail", "z of a row" },
   -- candidates are taken by the score at the beginning of a round
   { "sampler", "landmarks/adaptive.c", "&& u * then < now", "&& u * 0 * then < now", "definition",
-    "fail", "that is learnt", { "landmarks.c", "leverage.c", "rows.c" } },
+    "fail", "that is learnt", landmarks },
   -- pools of every seed and stream are the same
   { "sampler", "pooled.c", "draw->address.stream + STREAM_POOL", "STREAM_POOL + 1", "definition",
     "fail", "the pool of parameter" },
@@ -108,8 +111,7 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   { "loss", "gamma.c", ".low = 0", ".low = 1", "definition", "fail", "its targets" },
   -- each block of a page begins with its first truth value
   { "reader", "parquet/cells.c", "if (v->bit + count", "v->bit = 0;\n  if (v->bit + count",
-    "known-files", "fail", "'yes'", {
-      "parquet.c", "footer.c", "pages.c", "thrift.c", "values.c" } },
+    "known-files", "fail", "'yes'", parquet },
   -- columns that a support has are not in order when the next ones are dealt
   { "sampler", "sparse.c", "      support_sort(out, had);\n", "", "range", "fail", "ascend" },
   -- of several targets a row has the weight of another one
@@ -117,11 +119,10 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
     "relations", "fail", "4 targets" },
   -- decimals in bytes have no sign
   { "reader", "parquet/cells.c", "0x80) ? -1 : 0", "0x80) ? 0 : 0", "known-files", "fail", "'price",
-    { "parquet.c", "footer.c", "pages.c", "thrift.c", "values.c" } },
+    parquet },
   -- the third block of a long page of bytes apart begins at the second
   { "reader", "parquet/cells.c", "  v->read += count;", "  v->read = count;", "known-files", "fail",
-    "'single'", {
-      "parquet.c", "footer.c", "pages.c", "thrift.c", "values.c" } },
+    "'single'", parquet },
   -- entries are divided by k
   { "stage", "random_projection.c", "1 / sqrt((double)self->k)", "1 / (double)self->k",
     "definition", "fail", "by its definition" },
@@ -164,8 +165,7 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
     "fail", "1030 columns", { "hadamard.c" } },
   -- scores after the first round
   { "sampler", "landmarks/adaptive.c", "a->score[i] -= f[c] * f[c];", "a->score[i] -= f[c] * f[c] \z
-    * (c == 0 ? 1 : 0.9);", "definition", "fail", "that is learnt", { "landmarks.c", "leverage.c",
-      "rows.c" } },
+    * (c == 0 ? 1 : 0.9);", "definition", "fail", "that is learnt", landmarks },
   -- rows of another width than 1 are taken
   { "sampler", "positive.c", "numbers[dim + 1 + j] == 1", "numbers[dim + 1 + j] > 0", "kernel",
     "fail", "the kernel that is declared is" },
