@@ -91,6 +91,9 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- pools of every seed and stream are the same
   { "sampler", "pooled.c", "draw->address.stream + STREAM_POOL", "STREAM_POOL + 1", "definition",
     "fail", "the pool of parameter" },
+  -- the bias of the base is lost
+  { "sampler", "pooled.c", "  out->has_bias = base.has_bias;\n", "", "bias", "fail",
+    "the layout has none" },
   -- the variance of the first direction for all
   { "stage", "pca.c", "fmax(f->values[i] / f->weight, 0)", "fmax(f->values[0] / f->weight, 0)",
     "definition", "fail", "'variances'" },

@@ -227,7 +227,10 @@ local biases = {
 }
 
 local function check_own_bias(t, law, room)
-  if not room.bias then return end
+  if not room.bias then
+    t:expect(law.bias == "none", "the law has a bias, and the layout has none")
+    return
+  end
   local numbers = core.block_get{ memory = room.bias, rows = room.count, cols = 1 }
   t:expect(law.bias ~= "none", "parameters have a bias, and the law says that there is none")
   local scale = law.bias == "uniform" and law.bias_b - law.bias_a or law.bias_b
@@ -439,6 +442,37 @@ local function check_bias(t, component, dim)
   return true
 end
 
+-- Of an option that takes a sampler: one with a bias is refused, or where the weights are those of
+-- that sampler the bias is too. Whether the option takes samplers.
+local function check_part_bias(t, option)
+  if option.words[1] ~= "sampler" then return false end
+  local part = require("scullery").sampler.gaussian{ bias = "uniform" }
+  local _, draw, layout = pcall(function()
+    return parameters.draw(t, t.subject:make{ [option.name] = part }, 4, 320)
+  end)
+  if not layout or not layout.space then return true end
+  local own, own_layout = parameters.draw(t, part, 4, draw.total)
+  local room = parameters.drawn(draw, layout, 0, draw.total)
+  local plain = parameters.drawn(own, own_layout, 0, draw.total)
+  local law = core.law(draw.sampler, 4, draw.state)
+  t.label = ("%s = %s"):format(option.name, part)
+  if law then check_own_bias(t, law, room) end
+  t:expect(core.block_get(room.weights) ~= core.block_get(plain.weights)
+    or parameters.matrix(room) == parameters.matrix(plain), "the weights are those of this \z
+    sampler, and the bias is not")
+  t.label = nil
+  return true
+end
+
+local function run_bias(t)
+  local any = false
+  for _, option in ipairs(t.subject.info.options) do any = check_part_bias(t, option) or any end
+  parameters.each(t, { 4 }, 150, function(draw, _, component)
+    any = components.role(component, "bias") ~= nil and check_bias(t, component, draw.dim) or any
+  end)
+  if not any then t:skip("it has no option for a bias or a sampler") end
+end
+
 -- ------------ independence
 
 -- Signs about the mean of numbers that a law says are symmetric: of neighbouring parameters, and of
@@ -507,10 +541,8 @@ return {
     { 1, 4, 40, 400 }, "it declares no law of dense rows", check_many),
   { name = "far-options", about = "the law holds where options are 1000 times smaller or larger",
     seconds = 60, run = check_far_options },
-  test("bias", "a bias has the law that its option asks for, and leaves the weights", { 4 },
-    "it has no option for a bias", function(t, draw, _, component)
-      return components.role(component, "bias") ~= nil and check_bias(t, component, draw.dim)
-    end),
+  { name = "bias", about = "a bias has the law that its option asks for, and leaves the weights; \z
+    that of a part is passed on", seconds = 60, run = run_bias },
   test("independence", "parameters are independent, and so are the scalars of a feature", { 4 },
     "its parameters depend on each other, or have no law", check_independence),
   test("distribution", "the distribution function is that of the thresholds", { 1, 4 },
