@@ -12,8 +12,7 @@ checked("sampler", {
     .. "skewed_chi_square tensorsketch threshold",
   ["simple-form"] = "all but cauchy gaussian laplace rademacher uniform",
   law = "columns landmarks leverage maclaurin patches positive skewed_chi_square tensorsketch",
-  bias = "columns grid landmarks maclaurin pooled positive "
-    .. "skewed_chi_square tensorsketch threshold",
+  bias = "columns grid landmarks maclaurin skewed_chi_square tensorsketch threshold",
   independence = "all but cauchy gaussian laplace rademacher sparse spherical student threshold "
     .. "uniform",
   characteristic = "columns grid landmarks leverage maclaurin positive "

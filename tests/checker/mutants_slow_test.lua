@@ -77,6 +77,9 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- whole numbers are cut to 32 bits
   { "reader", "sqlite.c", "d->integers[at] = d->sqlite", "d->integers[at] = (int)d->sqlite",
     "known-files", "fail", "'whole'" },
+  -- quotes in names
+  { "reader", "sqlite.c", "if (*table == '\"') *to++ = '\"';", "", "known-files", "fail",
+    "odd names" },
   -- ratios of binomial probabilities lack 1/(1 - p)
   { "sampler", "sparse.c", "(p / (1 - p))", "p", "far-options", "fail", "binomial" },
   -- equal rows may be taken twice in one round

@@ -50,9 +50,11 @@ end
 
 local function leaf(number, payload) return varint(#payload) .. varint(number) .. payload end
 
---- sqlite(names, types, rows): the bytes; names: of the columns; types: what CREATE TABLE says;
---- rows: lists of integers, floats, texts and nil.
-return function(names, types, rows)
+local function quoted(name) return '"' .. name:gsub('"', '""') .. '"' end
+
+--- sqlite(name, names, types, rows): the bytes; names: of the table and of the columns; types: what
+--- CREATE TABLE says; rows: lists of integers, floats, texts and nil.
+return function(name, names, types, rows)
   local pages, cells, room, tree = {}, {}, PAGE - 8, {}
   local function close(last)
     pages[#pages + 1] = page(13, cells, 0)
@@ -66,9 +68,9 @@ return function(names, types, rows)
   end
   close(#rows)
   local list = {}
-  for j, name in ipairs(names) do list[j] = name .. " " .. types[j] end
-  local schema = leaf(1, record({ "table", "t", "t", 2,
-    "CREATE TABLE t (" .. table.concat(list, ", ") .. ")" }, 5))
+  for j, column in ipairs(names) do list[j] = quoted(column) .. " " .. types[j] end
+  local schema = leaf(1, record({ "table", name, name, 2,
+    ("CREATE TABLE %s (%s)"):format(quoted(name), table.concat(list, ", ")) }, 5))
   local head = "SQLite format 3\0" .. string.pack(">I2BBBBBBI4I4I4I4I4I4I4I4I4I4I4I4", PAGE, 1, 1,
     0, 64, 32, 32, 1, #pages + 2, 0, 0, 1, 4, 0, 0, 1, 0, 0, 0) .. ("\0"):rep(20)
     .. string.pack(">I4I4", 1, 3040000)
