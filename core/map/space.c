@@ -18,7 +18,7 @@ static void *row_of_z(const scl_projection *p, const scl_tile *t, size_t i) {
 static scl_status check_columns(const char *name, const scl_parameters *drawn, scl_error *error) {
   const int32_t lowest = scl_space_of(drawn->space)->least_column;
   for (size_t i = 0; i < drawn->count * drawn->integers; i++)
-    if (drawn->support[i] < lowest || (size_t)(drawn->support[i] + 1) > drawn->dim)
+    if (drawn->support[i] < lowest || (size_t)drawn->support[i] + 1 > drawn->dim)
       return scl_fail(error, SCL_STATUS_INTERNAL, "sampler.%s drew column %ld of %zu", name,
                       (long)drawn->support[i] + 1, drawn->dim);
   return SCL_STATUS_OK;

@@ -360,6 +360,7 @@ local broken = {
   { "rotated.layout", "set reals int 99999999999", "absurdly large" },
   { "few.law", "set max_degree int 99", "in-degrees up to 99, of 3" },
   { "split.draw", "integer 0 99", "column 100 of 3" },
+  { "split.draw", "integer 0 2147483647", "column 2147483648 of 3" },
   { "split.draw", "integer 0 -2", "column -1 of 3" },
   { "few.draw", "integer 0 99", "column" }, { "few.draw", "integer 1 0", "ascend" },
   { "few.draw", "integer 0 -1", "after a -1" },
