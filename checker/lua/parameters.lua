@@ -151,11 +151,10 @@ end
 -- Dense rows of sparse parameters.
 local function spelled_out(room)
   local made = core.zeros(room.count, room.dim)
-  local support, weights = core.block_get(room.support), core.block_get(room.weights)
-  for i = 1, room.count do
-    for j = 1, support:cols() do
-      local column = math.tointeger(support:get(i, j))
-      if column >= 0 then made:set(i, column + 1, weights:get(i, j)) end
+  local weights = core.block_get(room.weights):totable()
+  for i, support in ipairs(core.block_get(room.support):totable()) do
+    for j, column in ipairs(support) do
+      if column >= 0 then made:set(i, column + 1, weights[i][j]) end
     end
   end
   return made

@@ -54,14 +54,7 @@ function draws.told(seed, stream, r)
   return r
 end
 
-local function rows_of(M)
-  local list = {}
-  for i = 1, M:rows() do
-    list[i] = {}
-    for j = 1, M:cols() do list[i][j] = M:get(i, j) end
-  end
-  return list
-end
+local function rows_of(M) return M:totable() end
 
 -- { dim, T, first parameter, plane of 4 }
 local CASES <const> = { { 3, 7, 0, 0 }, { 16, 20, 0, 3 }, { 1, 9, 0, 0 }, { 70, 11, 0, 0 },

@@ -71,10 +71,12 @@ function definition.of(component, place)
       values[name] = value[place[1]]
     end
   end
-  define(setmetatable({}, { __newindex = declared, __index = function(_, name)
-    if names[name] then return values[name] end
-    return declared[name] or functions[name]
-  end }))
+  local environment = setmetatable({}, { __newindex = declared })
+  define(environment)
+  for _, list in ipairs{ functions, declared } do
+    for name, value in pairs(list) do rawset(environment, name, value) end
+  end
+  for name in pairs(names) do rawset(environment, name, values[name]) end
   return declared
 end
 

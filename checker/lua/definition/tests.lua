@@ -11,15 +11,7 @@ local statistics = require "scullery_checker.statistics"
 
 local STAGE <const> = 80 -- the first stream of stages
 
-local function rows_of(X)
-  local list = {}
-  for i = 1, X:rows() do
-    local row = {}
-    for j = 1, X:cols() do row[j] = X:get(i, j) end
-    list[i] = row
-  end
-  return list
-end
+local function rows_of(X) return X:totable() end
 
 -- ------------ kinds
 
@@ -214,20 +206,25 @@ end }
 
 -- The distribution function of a density, which need not be normalised: by the trapezoidal rule in
 -- s, w = centre + unit sinh s.
+local NODES <const>, REACH <const> = 6000, 36
+local sinhs, coshs = {}, {} -- of s at the nodes
+
 local function cdf_of(density, centre, unit)
-  local NODES <const>, MOST <const> = 6000, 36
-  local sums, total, last = { [0] = 0 }, 0, nil
-  for k = 0, NODES do
-    local s = (2 * k / NODES - 1) * MOST
-    local value = density(centre + unit * (math.exp(s) - math.exp(-s)) / 2) * functions.cosh(s)
+  for k = #sinhs + 1, NODES do
+    local large = math.exp((2 * k / NODES - 1) * REACH)
+    sinhs[k], coshs[k] = (large - 1 / large) / 2, (large + 1 / large) / 2
+  end
+  local sums, total, last = { [0] = 0 }, 0, 0
+  for k = 1, NODES do
+    local value = density(centre + unit * sinhs[k]) * coshs[k]
     value = value == value and value < math.huge and value or 0
-    total = total + (last and (last + value) / 2 or 0)
+    total = total + (last + value) / 2
     sums[k], last = total, value
   end
   return function(w)
     local x = (w - centre) / unit
     local s = math.log(math.abs(x) + math.sqrt(x * x + 1)) * (x < 0 and -1 or 1)
-    local place = (s / MOST + 1) / 2 * NODES
+    local place = (s / REACH + 1) / 2 * NODES
     local k = math.max(0, math.min(NODES - 1, math.floor(place)))
     return (sums[k] + (math.max(0, math.min(1, place - k))) * (sums[k + 1] - sums[k])) / total
   end
@@ -235,11 +232,11 @@ end
 
 -- The least distance of the numbers from the density, and where: with nodes that are close to each
 -- other at 0, where densities may have no bound, and at the median, for narrow ones far from 0.
-local function distance_of(list, density)
+local function distance_of(column, list, density)
   local gap, at
-  for _, centre in ipairs{ 0, functions.sorted(list)[#list // 2] } do
-    local sizes = functions.sorted(functions.map(list, function(w) return math.abs(w - centre) end))
-    local cdf = cdf_of(density, centre, math.max(sizes[#sizes // 2], 1e-300))
+  for _, centre in ipairs{ 0, list[#list // 2] } do
+    local size = core.quartiles((column - centre):abs()):get(2, 1)
+    local cdf = cdf_of(density, centre, math.max(size, 1e-300))
     local here, place = statistics.distance(list, cdf)
     if not at or here < gap or gap ~= gap then gap, at = here, place end
   end
@@ -258,16 +255,14 @@ local function draws_of(t, component, count)
 end
 
 local function numbers_of(rows, j)
-  local list = {}
-  for i = 1, rows:rows() do list[i] = rows:get(i, j) end
-  return list
+  return rows:column(j):t():totable()[1]
 end
 
--- How many of many draws of column 0 are far out on either side, by the density; list: some draws.
+-- How many of many draws of column 0 are far out on either side, by the density; list: some
+-- draws, in ascending order.
 local function expect_tails(t, component, density, list)
   local rows = draws_of(t, component, 1 << 17)
-  list = functions.sorted(list)
-  local middle, n = list[#list // 2], rows:rows()
+  local middle, n, all = list[#list // 2], rows:rows(), numbers_of(rows, 1)
   local unit = math.max(list[3 * #list // 4] - middle, 1e-300)
   local function first(w) return density(w, 1) end
   local cdf, again = cdf_of(first, middle, unit), cdf_of(first, middle, 1.006 * unit)
@@ -279,7 +274,7 @@ local function expect_tails(t, component, density, list)
       else high = s end
     end
     local place = middle + unit * (math.exp(low) - math.exp(-low)) / 2
-    for i = 1, n do below = below + (rows:get(i, 1) < place and 1 or 0) end
+    for _, w in ipairs(all) do below = below + (w < place and 1 or 0) end
     local known = math.abs(cdf(place) - again(place)) < 2e-5 -- at a jump it is not
     t.compared = (t.compared or 0) + 1
     t:expect(not known or math.abs(below - n * share) <= 7 * math.sqrt(n * 0.0005) + 1,
@@ -309,17 +304,17 @@ compare.sampler = { characteristic = function(left, t, component, characteristic
 end, density = function(_, t, component, density, far)
   local rows = (far or 1) <= 40 and draws_of(t, component)
   for j = 1, rows and 3 or 0 do
-    local list = numbers_of(rows, j)
-    local low, high = math.min(table.unpack(list, 1, 100)), math.max(table.unpack(list, 1, 100))
+    local list = functions.sorted(numbers_of(rows, j))
+    local low, high = list[#list // 100 + 1], list[#list - #list // 100]
     if high - low < 1e-8 * math.abs(high) then return end -- they are the places of few doubles
-    local gap, at = distance_of(list, function(w) return density(w, j) end)
+    local gap, at = distance_of(rows:column(j), list, function(w) return density(w, j) end)
     t.compared = (t.compared or 0) + 1
     t:expect(gap <= statistics.distance_limit(#list, 200), "column %d: the share of %d numbers up \z
       to %.4g is off by %.4f from the density of its definition; %.4f is allowed", j - 1, #list, at,
       gap, statistics.distance_limit(#list, 200))
   end
   if rows and (far or 1) == 1 then
-    expect_tails(t, component, density, numbers_of(rows, 1))
+    expect_tails(t, component, density, functions.sorted(numbers_of(rows, 1)))
   end
 end, probability = function(_, t, component, probability)
   local rows = draws_of(t, component)

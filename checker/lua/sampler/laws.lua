@@ -108,9 +108,9 @@ local function check_shares(t, draw, law, places, total, stage)
   local weights = core.block_get(parameters.drawn(wide, core.layout(draw.sampler, 1, total), 0,
     total).weights)
   local counts, worst, below = {}, 0, 0
-  for i = 1, total do
-    local e, k = math.abs(weights:get(i, 1) - law.mean[1]), 1
-    while places[k] and e < places[k] do k = k + 1 end
+  for _, w in ipairs(weights:t():totable()[1]) do
+    local e, k = math.abs(w - law.mean[1]), #places + 1 -- most are near the last place
+    while k > 1 and e >= places[k - 1] do k = k - 1 end
     counts[k] = (counts[k] or 0) + 1
   end
   for k, place in ipairs(places) do
