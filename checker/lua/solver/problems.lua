@@ -255,8 +255,9 @@ function problems.variants(t)
     if not one then return nil end
     local given = problems.exact(t, one.given)
     local hasty = t.subject:make(t.subject:hasty(one.given))
+    one.cases = one.cases or problems.cases(t, hasty) -- once for all tests of a process
     return { component = one.component, given = given, exact = t.subject:make(given),
-      hasty = hasty, is_default = i == 1, cases = problems.cases(t, hasty) }
+      hasty = hasty, is_default = i == 1, cases = one.cases }
   end
 end
 
