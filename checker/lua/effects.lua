@@ -32,8 +32,13 @@ local function outcome(t, given, seed)
   local ok, list = pcall(function()
     local made = t.subject:make(t.subject:hasty(given))
     if t.kind == "stage" then
-      local fine, rows = pcall(t.subject.use, made, seed, ROWS)
-      return { use_counts(t, made, seed), fine and rows or nil }
+      local rows = { use_counts(t, made, seed) }
+      for targets = 1, core.stage_flags(t:instance(made)).targets and 2 or 1 do
+        local fine, through = pcall(t.subject.use_stage, made, t:random(ROWS, 4, seed), seed,
+          targets)
+        if fine then rows[#rows + 1] = through end
+      end
+      return rows
     end
     return { t.subject.use(made, seed, ROWS), t.kind == "sampler" and use_planes(t, made, seed)
       or t.kind == "metric" and metrics.use(made, seed, ROWS, true) or nil }

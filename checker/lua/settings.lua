@@ -12,7 +12,7 @@ local SETS <const> = 9 -- of random options
 local reach <const> = { 3, 40, 1000, 1.01 }
 
 local RUNGS <const> = 5
-local LISTS <const> = { { 3, 5 }, { 2, 3, 4 } }
+local LISTS <const> = { { 3, 5 }, { 7, 4 }, { 2, 3, 4 } }
 
 -- A number at a rung of a ladder, where methods may have another form: the least ones, halves up to
 -- 100, and of whole numbers hundreds.

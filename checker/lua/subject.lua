@@ -451,9 +451,10 @@ local function use_kernel(kernel, X)
 end
 
 -- The rows after a stage that was fitted to them, with targets.
---- subject.use_stage(stage, X, seed): the rows that it makes of X, with random targets.
-function subject.use_stage(stage, X, seed)
-  local source = core.source(X, core.randn{ X:rows(), 1, seed = seed + 1 })
+--- subject.use_stage(stage, X, seed[, targets = 1]): the rows that it makes of X, with random
+--- targets.
+function subject.use_stage(stage, X, seed, targets)
+  local source = core.source(X, core.randn{ X:rows(), targets or 1, seed = seed + 1 })
   local fitted = core.fit_stage(instance(stage), source, {}, nil)
   return core.transform(core.source(X), { fitted })
 end

@@ -214,6 +214,12 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- images are taken for squares
   { "sampler", "patches.c", "f->width + column", "f->height + column", "definition", "fail",
     "{image = {3, 5}}" },
+  -- sides of patches from the height, also where that is the larger one
+  { "sampler", "patches.c", "out->height < out->width ?", "1 ?", "definition", "fail",
+    "{image = {7, 4}}" },
+  -- the first target is taken for all
+  { "stage", "target_encoding.c", "= e->origin[t]", "= e->origin[0]", "definition", "fail",
+    "of 12 rows" },
   -- numbers of neighbours begin anew in each block of 512 rows
   { "solver", "knn.c", "* d, d), first + i}", "* d, d), i}", "sizes", "fail", "1000 rows" },
   -- small spreads are taken for 0

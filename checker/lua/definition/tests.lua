@@ -285,11 +285,13 @@ end
 
 -- By column, but for the characteristic function far out too, and what draws.lua has.
 compare.sampler = { characteristic = function(left, t, component, characteristic)
-  for k, size in ipairs{ 0.3, 3, 40, 120, 1e-3, 0.05, 0.3, 40, 120, 1e3, 1e6 } do
-    local draw = parameters.draw(t, component, k < 7 and 2 or 3, 8)
-      or parameters.draw(t, component, k < 7 and 4 or 16, 8) -- of images
+  for k, case in ipairs{ { 0.3, 2 }, { 0.3, 3 }, { 40, 3 }, { 3, 2 }, { 1e-3, 2 }, { 0.05, 2 },
+    { 40, 2 }, { 120, 2 }, { 120, 3 }, { 1e3, 3 }, { 1e6, 3 } } do
+    local size, dim = case[1], case[2]
+    local draw = parameters.draw(t, component, dim, 8)
+      or parameters.draw(t, component, dim == 2 and 4 or 16, 8) -- of images
     if not draw or not core.sampler_tells(draw.sampler).characteristic then return end
-    local n, began = size < 1e3 and 8 or 1, os.clock()
+    local n, began = size > 120 and 1 or k < 9 and 8 or 2, os.clock()
     local X, out = t:random(n, draw.dim, k) * size, parameters.block(n, 1)
     core.sampler_characteristic(draw, parameters.block_of(X), out.memory)
     if os.clock() - began > 3e-3 and k > 8 then return end -- a quadrature, slower further out
@@ -342,8 +344,9 @@ compare.stage = { row = function(left, t, component, row)
     local made, through = pcall(made_rows.through, ok and fitted, X * 1.5)
     return made and through or nil
   end
-  for of, shape in ipairs{ { 9, 3 }, { 70, 2 }, { 5, 67 }, { 20, 4 } } do
+  for of, shape in ipairs{ { 9, 3 }, { 70, 2 }, { 5, 67 }, { 20, 4 }, { 12, 3 } } do
     local X, y = made_rows.random(t, shape[1], shape[2], of)
+    if of == 5 then y = core.hcat(y, y:map(function(x) return x * x end) + X:column(3)) end
     for i = 1, of == 4 and 20 or 0 do -- columns of other sizes
       X:set(i, 2, X:get(i, 2) * 1e-3)
       X:set(i, 3, X:get(i, 3) * 1e3)
