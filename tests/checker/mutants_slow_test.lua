@@ -225,6 +225,9 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- small spreads are taken for 0
   { "nonlinearity", "maxout.c", "if (!(c->spread[j] > 0) ||", "if (!(c->spread[j] > 0.05) ||",
     "smoothing", "fail", "S(m, 0.01)" },
+  -- rows after the first 512 take the places of the first ones
+  { "stage", "pca.c", "* f->n + rows->first + i]", "* f->n + (rows->first + i) % 512]", "shapes",
+    "fail", "k = 3, 520 rows" },
 }
 
 TestMutants = {}

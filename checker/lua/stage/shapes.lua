@@ -135,9 +135,30 @@ local function off_of(t, stage, relation, X, y)
   return ok and off or nil
 end
 
+-- How far columns of zeros beside three, more columns than rows in all, change the result.
+local function off_of_zeros(t, stage, n)
+  local X, y = rows.random(t, n, 3)
+  return off_of(t, stage, { "", function()
+    local wide = core.hcat(X, core.zeros(n, n))
+    return wide, y, wide
+  end }, X, y)
+end
+
+-- Where the numbers of options are small, wide results are not, and 520 rows are fitted soon.
+local function check_zeros(t)
+  for _, option in ipairs(t.subject.info.options) do
+    local ok, stage = pcall(t.subject.make, t.subject, { [option.name] = 3 })
+    local few = ok and option.takes_integer and option.name ~= "seed" and off_of_zeros(t, stage, 9)
+    local many = few and few < 1e-9 and (off_of_zeros(t, stage, 520) or math.huge) or 0
+    t:expect(many < 1e-5, "%s = 3, 520 rows: columns of zeros beside three are refused, or change \z
+      the result by %.3g of its size; for 9 rows it is %.3g", option.name, many, few or 0)
+  end
+end
+
 local function check_shapes(t)
   local list, X, y = shapes(t)
   local any
+  check_zeros(t)
   for stage in t:variants() do
     local flags = core.stage_flags(t:instance(stage))
     for _, shape in ipairs(list) do
