@@ -33,7 +33,7 @@ static const double *read_start(lua_State *L, int place, const scl_lua_training 
   return start;
 }
 
-/* {fail_at =, verb =, status =, start =} at `place`; what it holds stays on the stack. */
+/* {fail_at =, verb =, status =, start =, state =} at `place`; what it holds stays on the stack. */
 static scl_watch read_watch(lua_State *L, int place, const scl_lua_training *t) {
   scl_watch watch = {.verb = -1};
   luaL_checktype(L, place, LUA_TTABLE);
@@ -45,6 +45,8 @@ static scl_watch read_watch(lua_State *L, int place, const scl_lua_training *t) 
   watch.status = luaL_checkoption(L, -1, "no memory", statuses);
   lua_getfield(L, place, "start");
   if (!lua_isnil(L, -1)) watch.start = read_start(L, lua_gettop(L), t);
+  lua_getfield(L, place, "state");
+  watch.state = luaL_optlstring(L, -1, NULL, &watch.bytes);
   return watch;
 }
 
@@ -61,6 +63,10 @@ static void push_tale(lua_State *L, const scl_watch *watch) {
   scl_lua_set_integer(L, "all", all);
   scl_lua_set_boolean(L, "failed", watch->failed);
   if (watch->fault[0] != 0) scl_lua_set_text(L, "fault", watch->fault);
+  if (watch->stored == NULL) return;
+  lua_pushlstring(L, watch->stored, watch->bytes);
+  lua_setfield(L, -2, "state");
+  scl_release(watch->stored);
 }
 
 /* Solve or fit, as the solver does it. values: `count` of them, or NULL with count 0. */
@@ -83,7 +89,8 @@ static void push_fits(lua_State *L, scl_lua_fits *f, size_t count) {
 }
 
 /* checker.watched_solve(training, solver, values or nil, {fail_at = number of a call, from 1,
- * verb = count calls of this verb only, status = the status it fails with, start = D x c}) ->
+ * verb = count calls of this verb only, status = the status it fails with, start = D x c, state =
+ * what `keep` restores}) ->
  * {status, message, fits = one for each value, where it is "ok", calls = {verb = number of
  * calls}, all = calls of all verbs, failed = whether a call was made to fail, fault = the first
  * rule of the interface that the solver broke} */

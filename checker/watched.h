@@ -7,8 +7,8 @@
 
 #include "learn/model.h"
 
-enum { SCL_WATCHED_VERBS = 15 };
-/* Their names, "responses", "walk" ... "sparse_rows". */
+enum { SCL_WATCHED_VERBS = 16 };
+/* Their names, "responses", "walk" ... "keep". */
 extern const char *const scl_watched_verbs[SCL_WATCHED_VERBS];
 
 typedef struct scl_watch {
@@ -18,10 +18,13 @@ typedef struct scl_watch {
   int verb;
   scl_status status;
   const double *start; /* not NULL: a point to start from, D x c */
+  const char *state;   /* not NULL: `bytes` that the first call of `keep` restores */
+  size_t bytes;
   /* Results: the number of calls of each verb; whether the requested failure occurred; the first
    * rule that the solver broke, or an empty text. */
   size_t calls[SCL_WATCHED_VERBS];
   bool failed;
+  char *stored; /* `bytes` of the call of `keep` that failed; the caller releases them */
   char fault[300];
 } scl_watch;
 

@@ -3,6 +3,7 @@
 #include "checker/watched_internal.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef enum verb {
   RESPONSES,
@@ -19,12 +20,13 @@ typedef enum verb {
   HOLD_OUT,
   HELD,
   TOTAL,
-  SPARSE_ROWS
+  SPARSE_ROWS,
+  KEEP
 } verb;
 
 const char *const scl_watched_verbs[SCL_WATCHED_VERBS] = {
-    "responses",  "walk",      "normal",   "dual",     "gram", "product", "adjoint",    "sweep",
-    "reweighted", "minibatch", "progress", "hold_out", "held", "total",   "sparse_rows"};
+    "responses",  "walk",      "normal",   "dual",     "gram", "product", "adjoint",     "sweep",
+    "reweighted", "minibatch", "progress", "hold_out", "held", "total",   "sparse_rows", "keep"};
 
 void scl_watched_blame(watched *w, const char *format, ...) {
   va_list arguments;
@@ -164,6 +166,29 @@ static scl_status watched_sparse_rows(const scl_problem *problem, scl_const_csr 
   return leave(w, w->plain.sparse_rows(problem, out, error));
 }
 
+/* The first call restores the state of the watch; the one that is to fail stores it. */
+static scl_status watched_keep(const scl_problem *problem, const scl_state_part *parts,
+                               size_t count, int32_t *restored, scl_error *error) {
+  watched *w = watched_of(problem);
+  scl_watch *watch = w->watch;
+  const scl_status status = enter(w, KEEP, error);
+  const bool stores = watch->failed && status != SCL_STATUS_OK && watch->stored == NULL;
+  size_t bytes = 0;
+  for (size_t i = 0; i < count; i++)
+    bytes += parts[i].size;
+  *restored = status == SCL_STATUS_OK && watch->state != NULL && watch->calls[KEEP] == 1;
+  if (*restored && bytes != watch->bytes)
+    return leave(w, scl_fail(error, SCL_STATUS_BAD_DATA,
+                             "problem.keep got %zu bytes, and %zu before the stop", bytes,
+                             watch->bytes));
+  if (stores) watch->stored = scl_allocate((watch->bytes = bytes) + 1);
+  for (size_t i = 0, at = 0; i < count; at += parts[i++].size) {
+    if (*restored) memcpy(parts[i].data, watch->state + at, parts[i].size);
+    if (stores && watch->stored != NULL) memcpy(watch->stored + at, parts[i].data, parts[i].size);
+  }
+  return status == SCL_STATUS_OK ? leave(w, status) : status;
+}
+
 /* ------------ those that show rows */
 
 static scl_status watched_walk(const scl_problem *problem, scl_visit visit, void *context,
@@ -219,4 +244,5 @@ void scl_watched_verbs_set(watched *w) {
   p->held = watched_held;
   p->total = watched_total;
   p->sparse_rows = watched_sparse_rows;
+  p->keep = watched_keep;
 }

@@ -151,6 +151,49 @@ local function leaks(t)
   end
 end
 
+-- ------------ checkpoints
+
+local function resume(t, component, case, at, told)
+  local what = ("%s, stopped in call %d of %d of problem.keep and gone on"):format(
+    case.label, at, told.calls.keep)
+  local stopped = problems.solve(component, case.problem,
+    { fail_at = at, verb = "keep", status = "cancelled" })
+  local whole, fit = told.fits[1],
+    problems.solved(t, component, case.problem, what, { state = stopped.state })
+  problems.same(t, whole.predictions, fit.predictions, 0, what)
+  t:expect(whole.iterations == fit.iterations, "%s: %d iterations, and %d without the stop", what,
+    fit.iterations, whole.iterations)
+end
+
+-- These options with rows held out and a small bound, where it takes them.
+local function bounded(t, given)
+  local bound = problems.option(t, "role", "capacity") or { name = "capacity" }
+  for name, value in pairs{ holdout = 0.2, [bound.name] = 0.05 } do
+    local tried = problems.with(given, { [name] = value })
+    if pcall(t.subject.make, t.subject, tried) then given = tried end
+  end
+  return given
+end
+
+local function resumed(t)
+  local kept = false
+  for one in problems.variants(t) do
+    local given = t.subject:hasty(one.given)
+    local other = bounded(t, given)
+    for _, case in ipairs(problems.all_cases(t, one)) do
+      for _, component in ipairs{ one.hasty, other ~= given and t.subject:make(other) or nil } do
+        local told = component == one.hasty and case.told or problems.solve(component, case.problem)
+        local all = told.status == "ok" and told.calls.keep or 0
+        for at = all // 2 + 1, all, math.max(1, all - all // 2 - 1) do
+          resume(t, component, case, at, told)
+          kept = true
+        end
+      end
+    end
+  end
+  if not kept then t:skip("it never calls problem.keep") end
+end
+
 -- ------------ rows are not the solver's
 
 local function untouched(t)
@@ -180,5 +223,7 @@ return {
     in_c = true },
   { name = "short-memory", about = "short memory ends it with a sentence, and nothing leaks",
     run = memory, seconds = 60, in_c = true },
+  { name = "resumed", about = "a fit that stops and goes on has the bits of one that does not",
+    run = resumed },
   { name = "no-growth", about = "solving again and again takes no more memory", run = leaks },
 }
