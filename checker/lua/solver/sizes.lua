@@ -192,21 +192,26 @@ local function check_targets(t, one, case)
 end
 
 -- Predictions that grow with the targets, or stay where columns are scaled with the penalty, do so
--- for tiny and huge ones.
-local function check_scales(t, one, case)
+-- for tiny and huge ones: with the penalty as it is, and with one too small to count.
+local function check_scales(t, one, case, small)
   if case.problem.classes > 0 then return end
+  local option = problems.option(t, "role", "regularisation")
   local function off(factor)
-    local a = predictions(one.exact, case.problem)
-    local b = a and predictions(one.exact, problems.with(case.problem,
-      { Y = case.problem.Y * factor }))
+    local ok, made = pcall(t.subject.make, t.subject, problems.with(one.given,
+      small and { [option.name] = 1e-10 * math.min(factor, 1 / factor) } or {}))
+    local a = ok and predictions(made, case.problem)
+    local b = a and predictions(made, problems.with(case.problem, { Y = case.problem.Y * factor }))
     return b and (problems.apart(a, b * (1 / factor)))
   end
   local usual = off(4)
-  for _, factor in ipairs(usual and usual < 1e-9 and { 1e-12, 1e-7, 1e6, 1e11 } or {}) do
+  local factors = small and { 1e-12, 1e11 } or { 1e-12, 1e-7, 1e6, 1e11 }
+  for _, factor in ipairs(usual and usual < 1e-9 and factors or {}) do
     local now = off(factor)
     t:expect(not now or now < 0.05, "targets times %g: predictions over %g are off by %.3g, and \z
-      by \z
-      %.3g where the factor is 4", factor, factor, now or 0, usual)
+      by %.3g where the factor is 4", factor, factor, now or 0, usual)
+  end
+  if not small and option and tonumber(one.given[option.name]) then
+    check_scales(t, one, case, true)
   end
 end
 
