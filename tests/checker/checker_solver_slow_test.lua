@@ -59,6 +59,9 @@ end
 -- Those without a loss of numbers.
 local without_means = "adaboost cg hinge kernel_ridge knn lasso logistic ridge svm trimmed "
 
+-- Those whose own loop is kept in checkpoints.
+local kept = "adaboost erm logistic optimal_stepsize sfgd svm "
+
 local of_solvers = {}
 for _, test in ipairs(require "scullery_checker.solver") do of_solvers[test.name] = true end
 
@@ -102,7 +105,8 @@ for _, entry in ipairs(core.plugin_list()) do
       end
       lu.assertEquals(sorted(found), sorted("lists " .. (skipped[entry.name] or "") .. " "
         .. (skipped_at_size[entry.name] or "") .. (entry.name ~= "trimmed" and " shares" or "")
-        .. (without_means:find(entry.name .. " ", 1, true) and " means" or "")))
+        .. (without_means:find(entry.name .. " ", 1, true) and " means" or "")
+        .. (kept:find(entry.name .. " ", 1, true) and "" or " resumed")))
     end
   end
 end
