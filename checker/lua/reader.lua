@@ -97,7 +97,7 @@ end
 local function check_bent(t)
   with_example(t, function(path, instance)
     local bytes, draws = files.bytes(path), core.rand{ BENT, 3, seed = t.seed }
-    local held
+    local held, files_open
     for i = 1, BENT do
       local u, v, w = draws:get(i, 1), draws:get(i, 2), draws:get(i, 3)
       local at = 1 + math.floor(u * #bytes)
@@ -109,7 +109,9 @@ local function check_bent(t)
       t:expect(ok or said:find(path, 1, true), "a damaged file gives a sentence without its \z
         path: %s", said)
       collectgarbage()
-      if i == 1 then held = core.memory() end
+      local now = core.surroundings()["number of open files"]
+      if i == 1 then held, files_open = core.memory(), now end
+      t:expect(now == files_open, "a damaged file stays open")
       t:expect(core.memory() <= held, "a damaged file leaves memory behind")
     end
   end)

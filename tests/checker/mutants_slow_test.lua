@@ -228,6 +228,9 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- rows after the first 512 take the places of the first ones
   { "stage", "pca.c", "* f->n + rows->first + i]", "* f->n + (rows->first + i) % 512]", "shapes",
     "fail", "k = 3, 520 rows" },
+  -- directions are rounding by their size, not by a share of the first
+  { "stage", "whiten.c", "ROUNDING * w->values[0]", "ROUNDING", "scale-free", "fail",
+    "rows times 1e-09" },
   -- a checkpoint has no sum of the iterates
   { "solver", "sfgd.c", "state_add(&kept, out->coefficients", "(void)(out->coefficients", "resumed",
     "fail", "and gone on" },

@@ -110,7 +110,7 @@ end
 
 -- ------------ large numbers
 
-local large = { 30, -30, 100, -100, 1000, -1000 }
+local large = { 30, -30, 100, -100, 1000, -1000, 3e19, -3e19 }
 
 -- The declaration that keeps phi finite at these numbers; nil where there is none.
 local function limit_of(facts)

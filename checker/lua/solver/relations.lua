@@ -174,6 +174,7 @@ local function make(t, form, task, weighted, of, last)
   local p = problems.make(t, { n = n, d = d, classes = task.classes, targets = task.targets,
     positive = task.positive, T = task.T })
   p.Z = p.Z:slice(1, 9)
+  p.ties, p.many = form.ties, form.many
   if form.change then p.X, p.Z = form.change(p.X), form.change(p.Z) end
   if of > 1 then p = uneven(p, last) end
   p.label = ("%s, %s%s"):format(label, task[1], weighted and ", weights" or "")
@@ -198,6 +199,18 @@ local function equally_good(component, facts, fit, p, other, changed)
   return math.abs(here - there) <= 1e-6 * math.max(math.abs(here), math.abs(zero))
 end
 
+-- How far apart predictions are but for one row, which may lie where votes of a model change.
+local function apart_but_one(a, b, scale)
+  local least, where = math.huge, nil
+  for i = 1, a:rows() do
+    local others = {}
+    for k = 1, a:rows() do others[#others + 1] = k ~= i and k or nil end
+    local apart, place = problems.apart(a:select(others), b:select(others), scale)
+    if apart < least then least, where = apart, place end
+  end
+  return least, where
+end
+
 -- How far apart the solutions of a problem and its changed one are, what is allowed, and where.
 local function distance(component, facts, p, relation, fit)
   local changes, of, back = relation[2](p, facts)
@@ -209,8 +222,11 @@ local function distance(component, facts, p, relation, fit)
   local a, b = (of or same)(fit.predictions), (back or same)(other.predictions)
   local apart, place = problems.apart(a, b, 1e-6 * p.Y:abs():max())
   local allowed = math.max(1e-6, 0.03 * problems.slack(fit, other))
+  if facts.models and p.many then allowed = math.max(allowed, 0.01) end -- rounding decides ties
   if apart > allowed and equally_good(component, facts, fit, p, other, changed) then
     apart = 0
+  elseif apart > allowed and p.ties and facts.models then
+    apart, place = apart_but_one(a, b, 1e-6 * p.Y:abs():max())
   end
   return apart, allowed, place
 end

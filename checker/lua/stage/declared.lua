@@ -26,7 +26,7 @@ local function check_factor(flag, power)
       local want = scaled(t, stage, 1)
       local flags = core.stage_flags(t:instance(stage))
       local learns = flags.simple or flags.fits -- squares of what it learns from may overflow
-      for _, factor in ipairs{ 3, 1e-4, 1e5, 2.0 ^ (learns and 300 or 530),
+      for _, factor in ipairs{ 3, 1e-4, 1e5, 1e-9, 2.0 ^ (learns and 300 or 530),
         2.0 ^ (learns and -300 or -530) } do
         local far = factor > 1e50 or factor < 1e-50
         local made = rows.try(t, "huge or tiny rows", function()
