@@ -15,6 +15,14 @@ process.copies = false
 --- process.is_own(): whether this is such a process.
 function process.is_own() return process.token ~= nil end
 
+--- process.held(): the bytes that host->allocate and malloc gave and did not get back, without
+--- garbage.
+function process.held()
+  collectgarbage()
+  collectgarbage()
+  return (core.memory()), core.in_use()
+end
+
 -- What went to a stream, cut to a line that can stand in a sentence; nil where there is nothing.
 local function first_line(text)
   local line = text:match("[^\n]+")

@@ -450,7 +450,6 @@ local function use_kernel(kernel, X)
   return made
 end
 
--- The rows after a stage that was fitted to them, with targets.
 --- subject.use_stage(stage, X, seed[, targets = 1]): the rows that it makes of X, with random
 --- targets.
 function subject.use_stage(stage, X, seed, targets)

@@ -218,8 +218,8 @@ function TestDefinition:test_a_script_calls_them()
   for _, case in ipairs{ { 3, "takes a component, as sc.kernel.NAME{}, or its name" },
     { "none", "no plugin 'none'" }, { "gaussian", "there are several" },
     { "stage.agop", "declares no .definition" },
-    { sc.kernel.gaussian{ width = "median" }, "needs each" },
-    { sc.kernel.gaussian{ width = sc.choose{ 1, 2 } }, "needs each" } } do
+    { sc.kernel.gaussian{ width = "median" }, "needs a number" },
+    { sc.kernel.gaussian{ width = sc.choose{ 1, 2 } }, "needs a number" } } do
     lu.assertErrorMsgContains(case[2], of, case[1])
   end
 end

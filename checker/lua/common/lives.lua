@@ -119,11 +119,7 @@ local function check_lives(t)
   end
 end
 
-local function held()
-  collectgarbage()
-  collectgarbage()
-  return (core.memory()), core.in_use()
-end
+local held = process.held
 
 local function check_uses(t)
   local component = t.subject:make(t.subject:hasty(t.subject:options()))

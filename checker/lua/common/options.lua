@@ -2,25 +2,20 @@
 local choices = require "scullery_checker.choices"
 local core = require "scullery_checker.core"
 local options = require "scullery.base.options"
+local process = require "scullery_checker.process"
 local values = require "scullery_checker.values"
 
 local MOST_COMBINATIONS <const> = 64
 local RANDOM_DRAWS <const> = 40
-
-local function held()
-  collectgarbage()
-  collectgarbage()
-  return (core.memory())
-end
 
 -- A refusal releases what `create` allocated. Once the host may keep something, as a plugin that it
 -- loads for a part.
 local function expect_released(t, given)
   local grown
   for _ = 1, 2 do
-    local before = held()
+    local before = (process.held())
     pcall(t.subject.make, t.subject, given)
-    grown = held() - before
+    grown = (process.held()) - before
   end
   t:expect(grown <= 0, "%s is refused, and %d bytes of host->allocate are not released",
     options.show(given), grown)

@@ -27,8 +27,8 @@ return function(component, given)
     error(("plugin.definition: that of %s cannot be read: %s"):format(title, message), 0)
   end
   if #components.searched(component) > 0 or components.waiting(component) then
-    error(("plugin.definition: %s has options without a number, as those that a search or the \z
-      data choose; a definition needs each"):format(tostring(component)), 0)
+    error(("plugin.definition: %s leaves an option to a search or to the data, and its definition \z
+      needs a number"):format(tostring(component)), 0)
   end
   return definition.of(component), draws.told(told.seed, told.stream, told)
 end

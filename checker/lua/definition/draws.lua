@@ -54,8 +54,6 @@ function draws.told(seed, stream, r)
   return r
 end
 
-local function rows_of(M) return M:totable() end
-
 -- { dim, T, first parameter, plane of 4 }
 local CASES <const> = { { 3, 7, 0, 0 }, { 16, 20, 0, 3 }, { 1, 9, 0, 0 }, { 70, 11, 0, 0 },
   { 8, 1 << 18, (1 << 17) + 320, 1 }, { 2, 1030, 0, 0 } }
@@ -92,7 +90,7 @@ local function each_case(left, t, component, f)
 end
 
 local function numbers_of(room)
-  return rows_of(parameters.matrix(parameters.with(room, { bias = false })))
+  return parameters.matrix(parameters.with(room, { bias = false })):totable()
 end
 
 local function expect_list(t, got, wanted, slack, format, ...)
@@ -122,8 +120,8 @@ function draws.z(left, t, component, z)
   each_case(left, t, component, function(draw, layout, room, told)
     if layout.space ~= "structured" then return end
     local X = t.subject.into(core.domain(draw.sampler), t:random(3, draw.dim))
-    local made, W = rows_of((parameters.apply(draw, room, X))), numbers_of(room)
-    for i, x in ipairs(rows_of(X)) do
+    local made, W = parameters.apply(draw, room, X):totable(), numbers_of(room)
+    for i, x in ipairs(X:totable()) do
       local wanted = left() and z(x, W, told, room.first)
       if wanted then
         local size = 0
@@ -157,7 +155,7 @@ function draws.collision(_, t, component, collision)
     for _, size in ipairs{ 0.05, 0.6, 3 } do
       local X, out = t:random(5, d, d) * size, parameters.block(5, 1)
       core.sampler_collision(draw, parameters.block_of(X), out.memory)
-      for i, x in ipairs(rows_of(X)) do
+      for i, x in ipairs(X:totable()) do
         local wanted, slack = definition.number(collision, x)
         definition.expect(t, core.block_get(out):get(i, 1), wanted, slack + 1e-12,
           "the collision probability at a difference of size %g", size)
@@ -187,7 +185,7 @@ function draws.pool(_, t, component, pool)
     local out = { memory = core.guarded(9 * fan_in, "int32"), rows = 9, cols = fan_in }
     local ok = pcall(core.sampler_pool, parameters.with(draw, { total = rows }), 5, 9, fan_in,
       out.memory)
-    for i, got in ipairs(ok and rows_of(core.block_get(out)) or {}) do
+    for i, got in ipairs(ok and core.block_get(out):totable() or {}) do
       local wanted = pool(4 + i, fan_in, draws.told(t.seed, 0, { dim = 3, total = rows }))
       if wanted then expect_list(t, got, wanted, 0, "the pool of parameter %d", 4 + i) end
     end
@@ -207,8 +205,8 @@ function draws.state(left, t, component, state)
     local ok, made = pcall(core.learn_state, core.source(X), {}, sampler, t:instance(kernel), T,
       t.seed)
     local told = draws.told(t.seed, 0, { dim = d, total = T, K = definition.of(kernel).K })
-    local wanted = ok and left() and state(rows_of(X), told)
-    for i, got in ipairs(wanted and rows_of(made) or {}) do
+    local wanted = ok and left() and state(X:totable(), told)
+    for i, got in ipairs(wanted and made:totable() or {}) do
       expect_list(t, got, wanted[i] or {}, 1e-9, "%d rows of %d columns, T = %d: row %d that is \z
         learnt", n, d, T, i - 1)
     end

@@ -11,8 +11,6 @@ local statistics = require "scullery_checker.statistics"
 
 local STAGE <const> = 80 -- the first stream of stages
 
-local function rows_of(X) return X:totable() end
-
 -- ------------ kinds
 
 -- compare[kind]: { name of the function = f(left, t, component, function of the definition,
@@ -33,7 +31,7 @@ compare.nonlinearity = { code = function(_, t, component, code)
       9 * words, 1, "int32")
     core.phi_categories(one.instance, blocks.from(Z, one.fan_in, "float64"), out)
     local made = core.block_get(out)
-    for i, row in ipairs(rows_of(Z)) do
+    for i, row in ipairs(Z:totable()) do
       for j = 1, 9 do
         local z = {}
         for k = 1, one.fan_in do z[k] = row[(k - 1) * 9 + j] end
@@ -82,7 +80,7 @@ local function gram_of(t, kernel, X)
     local out = parameters.block(X:rows(), X:rows())
     local inside = t.subject.into(core.domain(kernel), taken)
     core.kernel_gram(kernel, parameters.dense(inside), parameters.dense(inside), out)
-    rows, G = rows_of(inside), core.block_get(out)
+    rows, G = inside:totable(), core.block_get(out)
   end, X)
   return G, rows
 end
@@ -168,7 +166,7 @@ compare.loss = { range = range_of, l = losses("value", true), mean = losses("mea
 -- Cases of a metric as rows { f, y, w }, numbers where there is one column, with the number of
 -- classes.
 local function judged(case)
-  local p, y, list = rows_of(case.p), rows_of(case.y), {}
+  local p, y, list = case.p:totable(), case.y:totable(), {}
   for i = 1, #p do
     list[i] = { f = #p[i] == 1 and p[i][1] or p[i], y = #y[i] == 1 and y[i][1] or y[i],
       w = case.w:get(i, 1) }
@@ -310,7 +308,7 @@ compare.sampler = { characteristic = function(left, t, component, characteristic
     local X, out = t:random(n, draw.dim, k) * size, parameters.block(n, 1)
     core.sampler_characteristic(draw, parameters.block_of(X), out.memory)
     if os.clock() - began > 3e-3 and k > 8 then return end -- a quadrature, slower further out
-    for i, x in ipairs(left() and rows_of(X) or {}) do
+    for i, x in ipairs(left() and X:totable() or {}) do
       local wanted, slack = definition.number(characteristic, x)
       -- near 1 it is known better than by a share of 10^-6
       slack = size < 1 and wanted and math.min(slack, 1e-8) or slack
@@ -368,13 +366,13 @@ compare.stage = { row = function(left, t, component, row)
       X:set(i, 3, X:get(i, 3) * 1e3)
     end
     local told = draws.told(component.given.seed or 0, STAGE, { dim = shape[2], total = shape[1] })
-    local define, through = row(rows_of(X), rows_of(y), told), nil
+    local define, through = row(X:totable(), y:totable(), told), nil
     if define then through = made_of(X, y) end
     if define and not through then -- it may take no numbers below 0
       X = X:abs()
-      define, through = row(rows_of(X), rows_of(y), told), made_of(X, y)
+      define, through = row(X:totable(), y:totable(), told), made_of(X, y)
     end
-    local all, new = rows_of(X), rows_of(X * 1.5)
+    local all, new = X:totable(), (X * 1.5):totable()
     for i = 1, define and through and left() and math.min(9, #all) or 0 do
       local wanted, slack = definition.values(define, new[i])
       t:expect(#wanted == through:cols(), "it makes %d columns, and its definition %d",
@@ -394,7 +392,7 @@ compare.stage.report = function(_, t, component, report)
   for of, shape in ipairs{ { 9, 3 }, { 70, 2 }, { 4, 7 } } do
     local X, y = made_rows.random(t, shape[1], shape[2], of)
     local ok, _, told = pcall(core.fit_stage, t:instance(component), core.source(X, y), {})
-    for name, wanted in pairs(ok and report(rows_of(X), rows_of(y)) or {}) do
+    for name, wanted in pairs(ok and report(X:totable(), y:totable()) or {}) do
       local list = type(wanted) == "table" and wanted or { wanted }
       t:expect(told[name] and told[name]:rows() * told[name]:cols() == #list, "it reports %s \z
         '%s', and %d numbers by its definition", told[name] and "other numbers of" or "no", name,
