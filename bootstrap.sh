@@ -96,7 +96,9 @@ build() {
     # A build folder keeps the generator that it was made with.
     [ -e build/CMakeCache.txt ] && [ "${configure[0]}" != --fresh ] || configure+=(-G Ninja)
     make=(build)
-    if [ "$1" = tests ]; then configure+=(-DBUILD_TESTING=ON); else make+=(--target "$1"); fi
+    local slow=OFF
+    if in_ci; then slow=ON; fi
+    if [ "$1" = tests ]; then configure+=(-DSCULLERY_SLOW_TESTS=$slow -DBUILD_TESTING=ON); else make+=(--target "$1"); fi
   fi
   local from=$SECONDS
   cmake "${configure[@]}" && cmake --build "${make[@]}" || return # where a condition is asked, "set -e" does not end it
