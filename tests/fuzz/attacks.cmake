@@ -26,9 +26,9 @@ if(NOT SCULLERY_SANITIZE)
   add_attack(processes 15)
   add_attack(experiments 30 --kills 1000)
 elseif(SCULLERY_SANITIZE MATCHES "address")
-  add_attack(api 15)
-  add_attack(allocations 15)
-  add_attack(combinations 15)
+  add_attack(api 8)
+  add_attack(allocations 8)
+  add_attack(combinations 8)
 endif()
 
 # The harnesses of libFuzzer run in the preset "fuzz" alone; here they are compiled, so that a function that changes tells of them at once.

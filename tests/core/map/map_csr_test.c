@@ -263,12 +263,19 @@ static names names_of(scl_kind kind) {
   return list;
 }
 
+/* Under the address sanitizer, every nonlinearity with some samplers. */
+#ifdef __SANITIZE_ADDRESS__
+enum { STRIDE = 3 };
+#else
+enum { STRIDE = 1 };
+#endif
+
 static void test_pairs(const char *kind, scl_kind of, bool learn) {
   names samplers = names_of(SCL_KIND_SAMPLER), others = names_of(of);
   for (size_t s = 0; s < samplers.count; s++) {
     scl_instance *sampler = make("sampler", samplers.name[s]);
-    for (size_t o = 0; o < others.count && scl_instance_has(sampler, SCL_ABILITY_LEARN) == learn;
-         o++) {
+    for (size_t o = s % STRIDE;
+         o < others.count && scl_instance_has(sampler, SCL_ABILITY_LEARN) == learn; o += STRIDE) {
       scl_instance *phi = NULL;
       scl_error error = {0};
       char what[100];
