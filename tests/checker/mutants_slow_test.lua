@@ -237,6 +237,15 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- directions are rounding by their size, not by a share of the first
   { "stage", "whiten.c", "ROUNDING * w->values[0]", "ROUNDING", "scale-free", "fail",
     "rows times 1e-09" },
+  -- the last column does not count for the largest number
+  { "stage", "normalize.c", "j < cols; j++)\n    largest", "j + 1 < cols; j++)\n    largest",
+    "definition", "fail", "by its definition" },
+  -- distances from minus the median
+  { "solver", "huber/huber.c", "residuals[i] - middle", "residuals[i] + middle", "definition",
+    "fail", "score 1 of row", { "huber.c", "dual.c" } },
+  -- arrays of whole numbers are taken for doubles
+  { "stage", "quantile.c", "!= SCL_DTYPE_FLOAT64 ||", "!= SCL_DTYPE_FLOAT64 &&", "saved", "fail",
+    "another type" },
   -- a checkpoint has no sum of the iterates
   { "solver", "sfgd.c", "state_add(&kept, out->coefficients", "(void)(out->coefficients", "resumed",
     "fail", "and gone on" },
@@ -255,8 +264,9 @@ for _, mutant in ipairs(mutants) do
     local at, last = text:find(from, 1, true)
     text = text:sub(1, at - 1) .. to .. text:sub(last + 1)
     local own = (others and others[1] or file):match("([%w_]+)%.c$")
-    local files, changed = { flags, "-I" .. folder }, others and os.tmpname() .. ".c"
-    if others then -- the descriptor is in the first of the others
+    local apart = others and own ~= file:match("([%w_]+)%.c$")
+    local files, changed = { flags, "-I" .. folder }, apart and os.tmpname() .. ".c"
+    if apart then -- the descriptor is in the first of the others
       files[#files + 1] = support.write(changed, text)
       text = support.read(folder .. others[1])
     end

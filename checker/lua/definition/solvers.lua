@@ -64,8 +64,8 @@ local function places_of(targets, each)
 end
 
 -- f(problem, component, fit, its definition) for each small problem that the solver takes: with row
--- weights too. most: iterations; nil: as many as it takes. alike: of rows that are all alike,
--- where the definition has an objective too.
+-- weights too. most: iterations; nil: as many as it takes. alike: of rows that are all alike too,
+-- where the definition has an objective.
 local function each_problem(left, t, component, f, most, alike)
   for of, shape in ipairs(SHAPES) do
     local made = problems.settled(t, component, shape.lambda)
@@ -85,8 +85,10 @@ local function each_problem(left, t, component, f, most, alike)
         problem.X, problem.Z = problem.X:map(math.floor), problem.Z:map(math.floor)
       end
       local weights = t:random(shape.n, 1, 30 + of):map(math.exp)
-      for _, one in ipairs{ problem, problems.with(problem, { weights = weights }) } do
-        if alike and declared.objective then one = alike_of(one) end
+      local weighted = problems.with(problem, { weights = weights })
+      local both = alike and declared.objective
+      for _, one in ipairs{ problem, weighted, both and alike_of(problem), both
+        and alike_of(weighted) } do
         local told = left() and os.clock() - began < 0.1 and problems.solve(made, one)
         local seen = one
         if told and told.status == "unsupported" and declared.score then
@@ -218,7 +220,8 @@ local function unsteady(t, problem, declared, i, j, want)
     local noise = t:random(problem.X:rows(), problem.X:cols(), 60 + of) * 1e-9 + 1
     local define = declared.score(rows_of(problems.with(problem, { X = problem.X:mul(noise) })))
     local other = define and define(list_of(problem.Z, i))
-    most = math.max(most, other and math.abs(other[j] - want) or 0)
+    other = type(other) == "table" and other[j] or other or want
+    most = math.max(most, math.abs(other - want))
   end
   return most
 end
@@ -226,9 +229,9 @@ end
 function solvers.score(left, t, component, _, far)
   if far and far > 40 then return end
   each_problem(left, t, component, function(problem, _, fit, declared)
-    local define = declared.score(rows_of(problem))
+    local define = left() and declared.score(rows_of(problem))
     local allowed = math.max(1e-6, 10 * (fit.tolerance or 0)) * fit.predictions:abs():max() + 1e-9
-    for i = 1, define and left() and 5 or 0 do
+    for i = 1, define and 5 or 0 do
       local wanted, slack = definition.values(define, list_of(problem.Z, i))
       for j, want in ipairs(wanted) do
         local got, off = fit.predictions:get(i, j), slack[j] + allowed

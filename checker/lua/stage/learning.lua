@@ -393,8 +393,11 @@ local function check_saved(t)
         local narrow = matrix:cols() == d and with(narrower(matrix))
         t:expect(not narrow or core.stage_info(narrow).cols_out ~= want:cols(), "array '%s' of a \z
           file has a column less than the rows, and is taken", name)
+        local rows_, cols = matrix:rows(), matrix:cols()
+        t:expect(not with{ dtype = "int64", shape = { rows_, cols }, bytes = ("\1"):rep(8
+          * rows_ * cols) }, "array '%s' of a file has numbers of another type, and is taken", name)
         for _, value in ipairs{ -1e6, 0.5, 1e18 } do
-          local damaged = with(filled(matrix:rows(), matrix:cols(), value))
+          local damaged = with(filled(rows_, cols, value))
           if damaged then rows.try(t, "other numbers", function()
             return rows.through(damaged, X)
           end) end
@@ -421,6 +424,6 @@ return {
     sentence", run = check_few },
   { name = "strange-rows", about = "tiny, huge and far rows: finite numbers, or a sentence",
     run = check_strange },
-  { name = "saved", about = "its arrays make it again; those of other shapes are refused",
+  { name = "saved", about = "its arrays make it again; those of other shapes and types are refused",
     run = check_saved },
 }
