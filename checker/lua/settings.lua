@@ -63,10 +63,10 @@ local function value_of(option, draw, far, count)
     return #list > 0 and list or nil
   elseif parts_of[option.words[1]] then
     return part(option.words[1], u)
-  elseif option.takes_list then
+  elseif option.takes_list and (u < 0.7 or not option.takes_number) then
     local list = {}
     -- as many as there are parts, and now and then one more, which is refused or not looked at
-    for k = 1, count + (far == 40 and u > 0.7 and 1 or 0) do
+    for k = 1, count + (far == 40 and u > 0.5 and 1 or 0) do
       list[k] = number_of(option, draw(), v, far)
     end
     return list
@@ -122,8 +122,8 @@ function settings.list(t)
   for k, option in ipairs(t.kind ~= "solver" and choices.numeric(t.subject.info) or {}) do
     local u = choices.draws(1, t.seed, 60 + k)[1]
     local given = { [option.name] = option.takes_number and (tonumber(option.default) or 1)
-      * 10 ^ (2 + u) or nil }
-    local made = next(given) and made_of(t, given, 0)
+      * 10 ^ (2 + u) or math.floor(math.max(option.low, 0) + 4 + 3 * u) }
+    local made = made_of(t, given, 0)
     if made then
       list[#list + 1] = { component = made, label = show(given), far = 1000 }
     end

@@ -188,6 +188,25 @@ local function middles(self)
   return list
 end
 
+-- Each option of numbers alone, a few times smaller and larger than its default: of kernels, which
+-- may be definite on short distances alone, larger.
+local function scaled(self)
+  local list = {}
+  local wanted = self.kind == "kernel" or self.kind == "loss" or self.kind == "metric"
+    or self.kind == "stage"
+  for _, option in ipairs(wanted and choices.numeric(self.info) or {}) do
+    local default = tonumber(option.default)
+    for _, factor in ipairs(option.takes_number and { 4, self.kind ~= "kernel" and 0.3
+      or nil } or {}) do
+      local x = (default and default ~= 0 and default or 1) * factor
+      local made = values.is_within(option, x) and try(self, { [option.name] = x })
+      list[#list + 1] = made and not subject.offers(made, "scullery.bind/1")
+        and { [option.name] = x } or nil
+    end
+  end
+  return list
+end
+
 -- Whether rows of any numbers go with a truth value of a stage: some are for counts alone.
 local function takes_rows(self, made, asked)
   local _, value = next(asked)
@@ -203,7 +222,7 @@ function Subject:variants()
   local list = { { component = self:make(self:options()), label = "defaults",
     given = self:options(), asked = {} } }
   local tried = choices.words(self.info)
-  local further = { numbers(self), lists(self), middles(self), self.more or {} }
+  local further = { numbers(self), lists(self), middles(self), scaled(self), self.more or {} }
   for _, more in ipairs(further) do
     table.move(more, 1, #more, #tried + 1, tried)
   end

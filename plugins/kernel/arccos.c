@@ -49,11 +49,15 @@ static void finish(const void *instance, const scl_pair_row *row, double *angles
 const scl_plugin scullery_plugin = {
     .name = "arccos",
     .summary = "arc-cosine kernels: those of step, rectifier and one-sided powers on Gaussian rows",
-    .definition = "J(t) = ({ [0] = pi - t, sin(t) + (pi - t)*cos(t),\n"
-                  "  3*sin(t)*cos(t) + (pi - t)*(1 + 2*cos(t)^2) })[order]\n"
-                  "size(u, v) = length(u)*length(v)\n"
-                  "K(u, v) = order <= 2 and when(size(u, v) > 0, (sigma^2*size(u, "
-                  "v))^order*J(angle(u, v))/pi, 0)",
+    .definition =
+        "J(t) = ({ [0] = pi - t, sin(t) + (pi - t)*cos(t),\n"
+        "  3*sin(t)*cos(t) + (pi - t)*(1 + 2*cos(t)^2) })[order] or t > 0.1 and t < 2 and\n"
+        "  exp(lgamma(order + 1))*sin(t)^(2*order + 1)*integral(function(x)\n"
+        "    return cos(x)^order/(1 - cos(t)*cos(x))^(order + 1)\n"
+        "  end, 0, pi/2)\n"
+        "K(u, v) = (function(size, j)\n"
+        "  return size == 0 and 0 or j and (sigma^2*size)^order*j/pi\n"
+        "end)(length(u)*length(v), J(angle(u, v)))",
     .doc =
         "K(x, y) = sigma^(2n) ||x||^n ||y||^n J_n(theta)/pi, n = order, theta the angle between\n"
         "the rows, on dense rows, positive semidefinite: the kernel of\n"

@@ -40,12 +40,12 @@
 typedef struct library {
 #define DECLARE(name) __typeof__(&name) name;
   FUNCTIONS(DECLARE)
-  const hid_t *number, *integer; /* H5T_NATIVE_DOUBLE, H5T_NATIVE_INT64 */
+  const hid_t *number, *integer, *natural; /* H5T_NATIVE_DOUBLE, _INT64, _UINT64 */
 } library;
 
 static const char *const names[] = {
 #define NAME(name) #name,
-    FUNCTIONS(NAME) "H5T_NATIVE_DOUBLE_g", "H5T_NATIVE_INT64_g", NULL};
+    FUNCTIONS(NAME) "H5T_NATIVE_DOUBLE_g", "H5T_NATIVE_INT64_g", "H5T_NATIVE_UINT64_g", NULL};
 
 /* H5F_ACC_RDONLY and H5F_ACC_TRUNC, whose macros call the library. */
 enum { OPEN_READ_ONLY = 0, OPEN_TRUNCATED = 2 };
@@ -392,20 +392,25 @@ static scl_status rows(void *opened, scl_row_block *out, scl_error *error) {
 
 /* ------------ an example */
 
-/* The table X of three rows and two columns, and the list y. */
+/* The table X of three rows and two columns, the list y, and z of numbers from 2^63 on. */
 static bool write_sets(const library *h5, const char *path) {
   static const double table[] = {0.5, 1, 2, -3, 4, 1e6};
   static const int64_t list[] = {1, 0, 1};
+  static const uint64_t far[] = {0, UINT64_C(1) << 63, UINT64_MAX};
+  const struct {
+    const char *name;
+    hid_t type;
+    const void *numbers;
+  } sets[] = {{"X", *h5->number, table}, {"y", *h5->integer, list}, {"z", *h5->natural, far}};
   const hsize_t sizes[2] = {3, 2};
   const hid_t file = h5->H5Fcreate(path, OPEN_TRUNCATED, H5P_DEFAULT, H5P_DEFAULT);
   bool written = file >= 0;
-  for (int rank = 2; written && rank >= 1; rank--) {
-    const hid_t type = rank == 2 ? *h5->number : *h5->integer;
-    const hid_t space = h5->H5Screate_simple(rank, sizes, NULL);
-    const hid_t set = h5->H5Dcreate2(file, rank == 2 ? "X" : "y", type, space, H5P_DEFAULT,
+  for (int k = 0; written && k < 3; k++) {
+    const hid_t space = h5->H5Screate_simple(k == 0 ? 2 : 1, sizes, NULL);
+    const hid_t set = h5->H5Dcreate2(file, sets[k].name, sets[k].type, space, H5P_DEFAULT,
                                      H5P_DEFAULT, H5P_DEFAULT);
-    written = set >= 0 && h5->H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                                       rank == 2 ? (const void *)table : list) >= 0;
+    written = set >= 0 &&
+              h5->H5Dwrite(set, sets[k].type, H5S_ALL, H5S_ALL, H5P_DEFAULT, sets[k].numbers) >= 0;
     if (set >= 0) (void)h5->H5Dclose(set);
     if (space >= 0) (void)h5->H5Sclose(space);
   }
@@ -435,9 +440,9 @@ const scl_plugin scullery_plugin = {
     .name = "hdf5",
     .summary = "HDF5 files: lists and tables of numbers, side by side",
     /* Of write_sets. */
-    .definition = "name(j) = ({ \"X1\", \"X2\", \"y\" })[j]\n"
+    .definition = "name(j) = ({ \"X1\", \"X2\", \"y\", \"z\" })[j]\n"
                   "cell(i, j) = when(i > 3, nil, j < 3, ({ 0.5, 1, 2, -3, 4, 1e6 })[2*i + j - 2], "
-                  "i % 2)",
+                  "j == 3, i % 2, ({ 0, 2^63, 2^64 })[i])",
     .doc = "sc.data.read(\"t.h5\", { select = { \"a\", \"b\" } }) reads such a file.\n"
            "Datasets of numbers, by their names (option dataset) or all of the root group, which\n"
            "have one row each for a row of the table. A table X of d columns gives X1 to Xd, a\n"

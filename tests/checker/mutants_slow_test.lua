@@ -249,6 +249,9 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- a checkpoint has no sum of the iterates
   { "solver", "sfgd.c", "state_add(&kept, out->coefficients", "(void)(out->coefficients", "resumed",
     "fail", "and gone on" },
+  -- without a constant the scale is not about the median of the residuals
+  { "solver", "huber/huber.c", "->residuals[i] - middle)", "->residuals[i] - (t->risk.intercept ? \z
+    middle : 0))", "definition", "fail", "score 1 of row", { "huber.c", "dual.c" } },
 }
 
 TestMutants = {}

@@ -38,7 +38,7 @@ return {
     independence = "long_tail wide_cols",
     instances = "first_phi",
     ["large-numbers"] = "float32_large",
-    lipschitz = "lipschitz_low lipschitz_steep",
+    lipschitz = "lipschitz_far lipschitz_low lipschitz_steep",
     ["odd-numbers"] = "nan_at_1 nan_near_0",
     sizes = "long_row wide_stride",
     smoothing = "smooth_small_v smooth_negative",

@@ -10,11 +10,13 @@ local problems = require "scullery_checker.solver.problems"
 local solvers = {}
 
 -- lambda: of the penalty, so that it counts; outliers: rows whose targets lie far off; whole: rows
--- of whole numbers, of which some are equal.
-local SHAPES <const> = { { n = 21, d = 3, lambda = 0.05 }, { n = 7, d = 9, lambda = 0.7 },
+-- of whole numbers, of which some are equal; through: without a constant.
+local SHAPES <const> = { { n = 21, d = 3, lambda = 0.05 },
+  { n = 15, d = 2, lambda = 0.02, through = true }, { n = 7, d = 9, lambda = 0.7 },
   { n = 40, d = 2, lambda = 1e-3, outliers = true }, { n = 24, d = 2, lambda = 0.1, whole = true } }
 local TASKS <const> = { { classes = 0 }, { classes = 2 }, { classes = 3 },
-  { classes = 0, targets = 3 }, { classes = 0, positive = true } }
+  { classes = 0, targets = 3 }, { classes = 0, positive = true },
+  { classes = 0, positive = true, zeros = true } }
 
 local function list_of(A, i)
   local list = {}
@@ -31,7 +33,7 @@ local function rows_of(problem, a, b)
     list[i] = { x = x, y = #y == 1 and y[1] or y, f = f,
       w = problem.weights and problem.weights:get(i, 1) or 1 }
   end
-  list.classes = problem.classes
+  list.classes, list.targets = problem.classes, problem.of or problem.Y:cols()
   list.gram, list.constant = problem.gram, problem.constant
   for i, row in ipairs(problem.gram and list or {}) do row.base = list_of(problem.base, i) end
   return list
@@ -64,15 +66,18 @@ local function places_of(targets, each)
 end
 
 -- f(problem, component, fit, its definition) for each small problem that the solver takes: with row
--- weights too. most: iterations; nil: as many as it takes. alike: of rows that are all alike too,
--- where the definition has an objective.
+-- weights too. most: iterations; nil: as many as it takes. alike: of rows that are all alike,
+-- where the definition has an objective too, and the solver draws rows.
 local function each_problem(left, t, component, f, most, alike)
   for of, shape in ipairs(SHAPES) do
     local made = problems.settled(t, component, shape.lambda)
     local given = problems.with(made.given, { max_iterations = most })
     if problems.option(t, "name", "holdout") then given.holdout = 0 end -- rows that are drawn
+    local constant = shape.through and problems.option(t, "role", "intercept")
+    if constant then given[constant.name] = false end
     made = t.subject:make(given)
     local declared = definition.of(made)
+    local is_alike = alike and declared.objective and problems.option(t, "name", "seed")
     local began = os.clock() -- of the processor: what is slow is solved less often
     for _, task in ipairs(TASKS) do
       local problem = problems.make(t, problems.with(task, shape))
@@ -85,10 +90,8 @@ local function each_problem(left, t, component, f, most, alike)
         problem.X, problem.Z = problem.X:map(math.floor), problem.Z:map(math.floor)
       end
       local weights = t:random(shape.n, 1, 30 + of):map(math.exp)
-      local weighted = problems.with(problem, { weights = weights })
-      local both = alike and declared.objective
-      for _, one in ipairs{ problem, weighted, both and alike_of(problem), both
-        and alike_of(weighted) } do
+      for _, one in ipairs{ problem, problems.with(problem, { weights = weights }) } do
+        if is_alike then one = alike_of(one) end
         local told = left() and os.clock() - began < 0.1 and problems.solve(made, one)
         local seen = one
         if told and told.status == "unsupported" and declared.score then
@@ -131,7 +134,7 @@ end
 local function column(problem, fit, intercept, j, made, declared)
   local each = scores_of(made)
   local one = problems.with(problem, { Y = problems.columns(problem.Y, { j }),
-    classes = problem.classes > 0 and 2 or 0 })
+    of = problem.Y:cols(), classes = problem.classes > 0 and 2 or 0 })
   return one, list_of(fit.weights:t(), j), intercept and fit.intercept:get(1, j) or nil, each > 1
     and definition.of(made, { (j - 1) % each + 1, each }) or declared
 end

@@ -33,17 +33,22 @@ function phi.new(t, component)
   return self
 end
 
---- phi.each(t, f): f(phi) for each variant that has features of numbers; the test is skipped where
---- none has.
+--- phi.each(t, f): f(phi) for each variant that has features of numbers, and with each number of
+--- its options a few times smaller and larger; the test is skipped where none has.
 function phi.each(t, f)
   local any = false
-  for component in t:variants() do
+  local function try(component)
     local one = phi.new(t, component)
-    if not one.shape.one_hot then
-      any = true
-      f(one)
-    end
+    if one.shape.one_hot then return end
+    any = true
+    f(one)
   end
+  for component in t:variants() do try(component) end
+  for _, one in ipairs(t.subject:far_variants{ 0.3, 4 }) do
+    t.label = one.label
+    try(one.component)
+  end
+  t.label = nil
   if not any then t:skip("its outputs are categories, which the test \"categories\" looks at") end
 end
 

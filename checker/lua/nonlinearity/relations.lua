@@ -73,10 +73,13 @@ end
 
 local function run(t)
   local any = false
-  phi.each_function(t, function(one)
-    if one.is_positive or one.is_bounded then return end
-    for o = 1, one.fan_out do any = check_one(t, one, o) or any end
-  end)
+  for component in t:variants() do -- of which numbers of options are usual
+    local one = phi.new(t, component)
+    local is_function = one.fan_in == 1 and not one.shape.one_hot
+    for o = 1, is_function and not one.is_positive and not one.is_bounded and one.fan_out or 0 do
+      any = check_one(t, one, o) or any
+    end
+  end
   if not any then t:skip("it keeps nothing of usual numbers") end
 end
 

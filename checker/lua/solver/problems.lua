@@ -42,9 +42,10 @@ local function directions(t, d, columns, classes)
   return A
 end
 
---- problems.make(t, { n = 60, d = 5, targets = 1, classes = 0, positive = false, T = }): standard
---- normal rows; targets that are linear in them, plus 1 and noise of half their size, or `positive`
---- ones, whose logarithms are; of a classification the largest of such scores.
+--- problems.make(t, { n = 60, d = 5, targets = 1, classes = 0, positive = false, zeros = false, T =
+--- }): standard normal rows; targets that are linear in them, plus 1 and noise of half their size,
+--- or `positive` ones, whose logarithms are, with each fourth row 0 where there are `zeros`; of a
+--- classification the largest of such scores.
 function problems.make(t, given)
   local n, d, classes = given.n or 60, given.d or 5, given.classes or 0
   local columns = classes > 0 and classes or given.targets or 1
@@ -52,8 +53,11 @@ function problems.make(t, given)
   local scores = X * directions(t, d, columns, classes) + t:random(n, columns, 4) * 0.5
   local Y = classes > 0 and labels(scores, classes) or scores + 1
   if given.positive then Y = scores:map(math.exp) end
+  for i = 1, given.zeros and n or 0, 4 do
+    for j = 1, columns do Y:set(i, j, 0) end
+  end
   return { X = X, Y = Y, Z = Z, classes = classes, T = given.T, seed = t.seed,
-    positive = given.positive }
+    positive = given.positive, zeros = given.zeros }
 end
 
 --- problems.with(problem, changes): a copy with other fields.
@@ -158,8 +162,9 @@ local refusals = { unsupported = true, ["bad option"] = true, ["bad data"] = tru
 --- problems.refused(told): whether a problem was refused with a sentence of the solver's.
 function problems.refused(told) return refusals[told.status] == true end
 
--- The last one only for solvers that take none of the others.
+-- The last ones only for solvers that take none of those before.
 local tasks = { { label = "regression", classes = 0 }, { label = "2 classes", classes = 2 },
+  { label = "regression of numbers from 0 on", classes = 0, positive = true, zeros = true },
   { label = "regression of numbers above 0", classes = 0, positive = true } }
 
 --- problems.cases(t, component): the first small problems, one a task, that the solver takes, a
@@ -170,7 +175,7 @@ function problems.cases(t, component)
   for _, task in ipairs(tasks) do
     for _, T in ipairs(task.positive and #list > 0 and {} or { false, 24 }) do
       local problem = problems.make(t, { n = 120, classes = task.classes, T = T or nil,
-        positive = task.positive })
+        positive = task.positive, zeros = task.zeros })
       local told = problems.solve(component, problem)
       if told.status == "ok" then
         list[#list + 1] = { label = task.label .. (T and " on features with a K" or ""),
@@ -267,7 +272,7 @@ local function wider(t, component, case)
   local p = case.problem
   local classes = p.classes > 0 and 3 or 0
   local problem = problems.make(t, { n = 120, classes = classes, targets = 3, T = p.T,
-    positive = p.positive })
+    positive = p.positive, zeros = p.zeros })
   for i = 1, classes == 0 and 120 or 0 do problem.Y:set(i, 2, problem.Y:get(i, 2) * 20) end
   local weights = t:random(120, 1, 17):map(math.exp) -- no sums are equal: one best constant
   for _, one in ipairs{ problems.with(problem, { weights = weights }), problem } do

@@ -77,6 +77,9 @@ local function shapes(t)
   local list = { { "a constant column", with_column(X, 2, function() return 3 end), y },
     { "two equal columns", with_column(X, 2, function(i) return X:get(i, 1) end), y },
     { "a column of zeros", with_column(X, 3, function() return 0 end), y },
+    { "one number but for three rows", with_column(X, 3, function(i)
+      return i % 20 == 0 and i / 16 or 3
+    end), y, round = true },
     { "whole numbers", X:map(math.floor), y, round = true },
     { "two values", halves(X), y, round = true } }
   for _, size in ipairs{ { 9, 14 }, { 7, 300 }, { 40, 1 }, { 30, 30 }, { 2, 3 }, { 700, 3 },

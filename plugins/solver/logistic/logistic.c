@@ -536,7 +536,6 @@ const scl_plugin scullery_plugin = {
         "    return map(join(r.x, { 0 }), function() return 0 end) end))\n"
         /* Batches of fewer rows are not centred. */
         "score(rows) = method == \"sgd\" and (batch >= 10 or not rows.constant)\n"
-        "  and sum(rows, function(r) return abs(r.x[1] - rows[1].x[1]) end) == 0\n"
         "  and (function(A) return A and function(x)\n"
         "    return map(A, function(a) return dot(a, join(x, { 1 })) end)\n"
         "  end end)(fit(rows[1], #rows, rows.constant))",

@@ -1,4 +1,4 @@
--- HDF5: the example of the reader, which has a table X and a list y.
+-- HDF5: the example of the reader, which has a table X and lists y and z.
 local source = os.getenv "SCULLERY_SOURCE" or "."
 package.path = source .. "/tests/helpers/?.lua;" .. package.path
 local core = require "scullery.core"
@@ -14,8 +14,8 @@ function TestTablesAndLists()
   local reader = core.instance("reader", "hdf5", {})
   lu.assertTrue(require("scullery.checker").reader_example(reader, path))
   local ds = sc.data.read(path, { target = false, quiet = true })
-  lu.assertEquals(ds.names, { "X1", "X2", "y" })
-  lu.assertEquals(ds.X, sc.matrix{ { 0.5, 1, 1 }, { 2, -3, 0 }, { 4, 1e6, 1 } })
+  lu.assertEquals(ds.names, { "X1", "X2", "y", "z" })
+  lu.assertEquals(ds.X, sc.matrix{ { 0.5, 1, 1, 0 }, { 2, -3, 0, 2 ^ 63 }, { 4, 1e6, 1, 2 ^ 64 } })
   lu.assertEquals(sc.data.read(path, { target = false, quiet = true, dataset = "y" }).X,
     sc.matrix{ { 1 }, { 0 }, { 1 } })
   lu.assertEquals(sc.data.read(path, { target = false, quiet = true, select = "X2" }).X,
