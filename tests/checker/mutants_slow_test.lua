@@ -20,7 +20,7 @@ static int32_t scores(const void *self, size_t c, const double *f, double *out) 
 #define erm_formula_means scores]]
 
 local landmarks = { "landmarks.c", "leverage.c", "rows.c" }
-local parquet = { "parquet.c", "footer.c", "pages.c", "thrift.c", "values.c" }
+local parquet = { "parquet.c", "cells.c", "footer.c", "pages.c", "thrift.c", "values.c" }
 
 -- Each { kind, file, from, to, test, outcome, words; other files of the plugin }.
 local mutants = {
@@ -246,6 +246,9 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- arrays of whole numbers are taken for doubles
   { "stage", "quantile.c", "!= SCL_DTYPE_FLOAT64 ||", "!= SCL_DTYPE_FLOAT64 &&", "saved", "fail",
     "another type" },
+  -- the highest bits of wide differences
+  { "reader", "parquet/values.c", "from[at + 8]", "from[at]", "known-files", "fail", "'wide'",
+    parquet },
   -- a checkpoint has no sum of the iterates
   { "solver", "sfgd.c", "state_add(&kept, out->coefficients", "(void)(out->coefficients", "resumed",
     "fail", "and gone on" },
@@ -273,7 +276,9 @@ for _, mutant in ipairs(mutants) do
       files[#files + 1] = support.write(changed, text)
       text = support.read(folder .. others[1])
     end
-    for k = 2, #(others or {}) do files[#files + 1] = folder .. others[k] end
+    for k = 2, #(others or {}) do
+      if not file:find("/" .. others[k], 1, true) then files[#files + 1] = folder .. others[k] end
+    end
     files[#files + 1] = library
     sc.plugin.compile{ kind = kind, name = name, flags = table.concat(files, " "),
       source = text:gsub('(%.name = )"' .. own .. '",', '%1"' .. name .. '",') }

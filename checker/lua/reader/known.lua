@@ -101,7 +101,7 @@ local function parquet(draw, N, chosen, is_odd)
     end
     names[j] = name
     list[j] = { name = name, kind = kind, converted = converted, scale = column.scale,
-      split = column.split, cells = cells }
+      encoding = column.encoding, cells = cells }
   end
   return require "scullery_checker.reader.parquet"(list, N), names, rows
 end
@@ -109,12 +109,20 @@ end
 function formats.parquet(draw, is_odd) return parquet(draw, 61, columns, is_odd) end
 
 formats["split parquet"] = function(draw)
-  local single, double = table.move(columns[5], 1, 4, 1, { split = 4 }),
-    table.move(columns[6], 1, 4, 1, { split = 8 })
+  local single, double = table.move(columns[5], 1, 4, 1, { encoding = 9 }),
+    table.move(columns[6], 1, 4, 1, { encoding = 9 })
   return parquet(draw, 40001, { single, double })
 end
 
 formats["decimal parquet"] = function(draw) return parquet(draw, 61, decimals) end
+
+-- Differences of few bits and of many, and words of a dictionary.
+formats["packed parquet"] = function(draw)
+  return parquet(draw, 700, { { "wide", 2, nil, function(d)
+    return d(7919) - 4000 << 47 * d(2)
+  end, encoding = 5 }, { "narrow", 1, nil, function(d) return d(9) - 4 end, encoding = 5 },
+    table.move(columns[7], 1, 4, 1, { encoding = 8 }) })
+end
 
 -- Pages of more rows than a reader holds at once.
 formats["long parquet"] = function(draw)
@@ -171,7 +179,8 @@ end
 
 local function run(t)
   local any = false
-  for _, family in ipairs{ { "parquet", "decimal parquet", "split parquet", "long parquet" },
+  for _, family in ipairs{ { "parquet", "decimal parquet", "split parquet", "long parquet",
+    "packed parquet" },
     { "sqlite" } } do
     local instance = t:instance(t.subject:make{})
     for k, format in ipairs(family) do

@@ -1,5 +1,5 @@
 --- Writes columns as a Parquet file, by its format (https://parquet.apache.org/docs/file-format),
---- so that a reader can be compared with another writer: plain pages, uncompressed.
+--- so that a reader can be compared with another writer: pages that are not compressed.
 
 -- Thrift's compact protocol.
 local function unsigned(x)
@@ -11,7 +11,7 @@ local function unsigned(x)
   until x == 0
   return text
 end
-local function integer(x) return unsigned((x << 1) ~ (x >> 63)) end
+local function integer(x) return unsigned((x << 1) ~ -(x >> 63)) end
 local function text(s) return unsigned(#s) .. s end
 local function list(kind, items)
   return (#items < 15 and string.char(#items << 4 | kind) or string.char(240 | kind)
@@ -70,29 +70,93 @@ local function levels(cells, from, to)
   return string.pack("<s4", runs)
 end
 
+-- Numbers of `width` bits, the least significant first, up to whole bytes.
+local function packed(numbers, width)
+  local bytes = {}
+  for k = 1, (#numbers * width + 7) // 8 do bytes[k] = 0 end
+  for k, x in ipairs(numbers) do
+    for bit = 0, width - 1 do
+      local at = (k - 1) * width + bit
+      bytes[at // 8 + 1] = bytes[at // 8 + 1] | (x >> bit & 1) << at % 8
+    end
+  end
+  return string.char(table.unpack(bytes))
+end
+
+local function bits_of(numbers)
+  local all, width = 0, 0
+  for _, x in ipairs(numbers) do all = all | x end
+  while width < 64 and all >> width > 0 do width = width + 1 end
+  return width
+end
+
+-- Differences in blocks of 128, each of four parts that have their own width.
+local function differences(values)
+  local data = "\x80\1\4" .. unsigned(#values) .. integer(values[1] or 0)
+  for from = 2, #values, 128 do
+    local least, widths, parts = math.maxinteger, "", {}
+    for k = from, math.min(from + 127, #values) do
+      least = math.min(least, values[k] - values[k - 1])
+    end
+    for first = from, from + 96, 32 do
+      local numbers = {}
+      for k = first, first + 31 do
+        numbers[k - first + 1] = values[k] and values[k] - values[k - 1] - least or 0
+      end
+      local width = bits_of(numbers)
+      widths, parts[#parts + 1] = widths .. string.char(width), packed(numbers, width)
+    end
+    data = data .. integer(least) .. widths .. table.concat(parts)
+  end
+  return data
+end
+
+-- Places in the dictionary from 0 on, in eights.
+local function places(column, values)
+  local at, width = {}, bits_of{ #column.words }
+  for k, value in ipairs(values) do at[k] = column.words[value] - 1 end
+  while #at % 8 > 0 do at[#at + 1] = 0 end
+  return string.char(width) .. unsigned(#at // 8 << 1 | 1) .. packed(at, width)
+end
+
 -- A page of the cells of a column.
 local function page(column, from, to)
-  local values = {}
+  local values, how = {}, column.encoding or 0
   for i = from, to do values[#values + 1] = column.cells[i] end
-  local data = plain(column.kind, values)
-  if column.split then data = split(data, column.split) end
+  local data = how == 5 and differences(values) or how == 8 and places(column, values)
+    or plain(column.kind, values)
+  if how == 9 then data = split(data, column.kind == 4 and 4 or 8) end
   data = levels(column.cells, from, to) .. data
-  local head = structure{ { 1, 5, integer(to - from + 1) },
-    { 2, 5, integer(column.split and 9 or 0) },
+  local head = structure{ { 1, 5, integer(to - from + 1) }, { 2, 5, integer(how) },
     { 3, 5, integer(3) }, { 4, 5, integer(3) } }
   return structure{ { 1, 5, integer(0) }, { 2, 5, integer(#data) }, { 3, 5, integer(#data) },
     { 5, 12, head } } .. data
 end
 
+-- The page of all different cells.
+local function dictionary(column)
+  column.words = {}
+  for _, value in pairs(column.cells) do
+    if not column.words[value] then
+      table.insert(column.words, value)
+      column.words[value] = #column.words
+    end
+  end
+  local data = plain(column.kind, column.words)
+  return structure{ { 1, 5, integer(2) }, { 2, 5, integer(#data) }, { 3, 5, integer(#data) },
+    { 7, 12, structure{ { 1, 5, integer(#column.words) }, { 2, 5, integer(0) } } } } .. data
+end
+
 -- The chunk of a column in rows from .. to, in two pages, and its description.
 local function chunk(column, from, to, offset)
-  local middle = (from + to) // 2
-  local data = page(column, from, middle) .. page(column, middle + 1, to)
+  local middle, how = (from + to) // 2, column.encoding or 0
+  local begin = how == 8 and dictionary(column) or ""
+  local data = begin .. page(column, from, middle) .. page(column, middle + 1, to)
   local about = structure{ { 1, 5, integer(column.kind) },
-    { 2, 9, list(5, { integer(column.split and 9 or 0), integer(3) }) },
-    { 3, 9, list(8, { text(column.name) }) },
+    { 2, 9, list(5, { integer(how), integer(3) }) }, { 3, 9, list(8, { text(column.name) }) },
     { 4, 5, integer(0) }, { 5, 6, integer(to - from + 1) }, { 6, 6, integer(#data) },
-    { 7, 6, integer(#data) }, { 9, 6, integer(offset) } }
+    { 7, 6, integer(#data) }, { 9, 6, integer(offset + #begin) },
+    how == 8 and { 11, 6, integer(offset) } or nil }
   return data, structure{ { 2, 6, integer(offset) }, { 3, 12, about } }
 end
 
@@ -107,9 +171,9 @@ local function element(column)
 end
 
 --- parquet(columns, n): the bytes; each column { name, kind = its physical type, converted = its
---- meaning as a ConvertedType, scale = of decimals, split = how many bytes a number has, which are
---- stored apart (BYTE_STREAM_SPLIT), cells = a list of n,
---- nil: one is missing }. Row groups of two thirds and the rest of the rows.
+--- meaning as a ConvertedType, scale = of decimals, encoding = DELTA_BINARY_PACKED 5,
+--- RLE_DICTIONARY 8 of texts, BYTE_STREAM_SPLIT 9, cells = a list of n, nil: one is missing }. Row
+--- groups of two thirds and the rest of the rows.
 return function(columns, n)
   local bytes, groups, elements = "PAR1", {}, {}
   elements[1] = structure{ { 4, 8, text("schema") }, { 5, 5, integer(#columns) } }
