@@ -17,6 +17,8 @@ local function check_descriptor(t)
   if not t.subject.in_lua and (#info.doc < 40 or info.doc == info.summary) then
     t:warn("the doc, \"%s\", is short for a formula, its symbols and its source", info.doc)
   end
+  t:expect(t.kind ~= "metric" or not rawget(require "scullery.metrics", t.subject.name),
+    "sc.metrics.%s is a function of its own: the metric needs another name", t.subject.name)
   for _, option in ipairs(info.options) do
     t:expect(t.kind ~= "metric" or option.name ~= "weights" and option.name ~= "classes",
       "option '%s' is one that sc.metrics gives all metrics: it needs another name", option.name)
