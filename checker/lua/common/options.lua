@@ -50,7 +50,33 @@ end
 
 -- ------------ one option at a time
 
+local LISTS <const> = { { 0.5 }, { 1 }, { 0.5, 0.9 }, { 3, 5 }, { 2, 3, 4 } }
+
+-- Whether some value of those that the option takes goes with a variant.
+local function is_ever_taken(t, option)
+  local list = table.move(choices.alternatives(option) or {}, 1, 100, 1, {})
+  if option.takes_list then table.move(LISTS, 1, #LISTS, #list + 1, list) end
+  for u = 0.1, values.is_numeric(option) and 1 or 0, 0.2 do
+    list[#list + 1] = choices.number(t.kind, option, u)
+  end
+  for _, one in ipairs(t.subject:variants()) do
+    for _, value in ipairs(list) do
+      local given = {}
+      for key, other in pairs(one.given) do given[key] = other end
+      given[option.name] = value
+      if pcall(t.subject.make, t.subject, given) then return true end
+    end
+  end
+  return #list == 0
+end
+
 local function check_defaults(t)
+  for _, option in ipairs(t.subject.info.options) do
+    if not is_ever_taken(t, option) then
+      t:warn("option '%s' takes %s, and is refused with each that was tried", option.name,
+        option.takes)
+    end
+  end
   local made = expect_taken(t, {}, "nothing but defaults")
   t:expect(made, "no memory for an instance with defaults")
   for _, option in ipairs(t.subject.info.options) do
