@@ -249,6 +249,9 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- the highest bits of wide differences
   { "reader", "parquet/values.c", "from[at + 8]", "from[at]", "known-files", "fail", "'wide'",
     parquet },
+  -- runs of places of eight bits have nine
+  { "reader", "parquet/values.c", "(r->width + 7) / 8", "r->width / 8 + 1", "known-files", "fail",
+    "packed parquet", parquet },
   -- coefficients are refused whatever the degree
   { "sampler", "maclaurin.c", "self->degree != 0 || !isnan", "self->degree + 1 != 0 || !isnan",
     "defaults", "warn", "is refused with each" },

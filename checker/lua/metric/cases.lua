@@ -54,8 +54,12 @@ function cases.new(needs, n, count, seed, noise)
 end
 
 --- cases.tie(case, facts): predicted values or scores become halves, so that rows share them, and
---- true values too; scores of a row stay apart.
+--- true values too; scores of a row stay apart. Of each second row two probabilities become equal.
 function cases.tie(case, facts)
+  for i = 1, facts.needs == "probabilities" and case.p:rows() or 0, 2 do
+    local mean = (case.p:get(i, 1) + case.p:get(i, 2)) / 2
+    for j = 1, 2 do case.p:set(i, j, mean) end
+  end
   if facts.needs ~= "values" and facts.needs ~= "scores" then return end
   local function halves(x) return math.floor(2 * x) / 2 end
   case.p = case.p:map(halves)

@@ -111,12 +111,13 @@ local function differences(values)
   return data
 end
 
--- Places in the dictionary from 0 on, in eights.
+-- Places in the dictionary from 0 on: the first as a run of one, the others in eights.
 local function places(column, values)
-  local at, width = {}, bits_of{ #column.words }
+  local at, width, run = {}, bits_of{ #column.words }, ""
   for k, value in ipairs(values) do at[k] = column.words[value] - 1 end
+  if #at > 0 then run = "\2" .. ("<I" .. (width + 7) // 8):pack(table.remove(at, 1)) end
   while #at % 8 > 0 do at[#at + 1] = 0 end
-  return string.char(width) .. unsigned(#at // 8 << 1 | 1) .. packed(at, width)
+  return string.char(width) .. run .. unsigned(#at // 8 << 1 | 1) .. packed(at, width)
 end
 
 -- A page of the cells of a column.
