@@ -189,11 +189,11 @@ local function middles(self)
 end
 
 -- Each option of numbers alone, a few times smaller and larger than its default: of kernels, which
--- may be definite on short distances alone, larger.
+-- may be definite on short distances alone, larger; none without a seed.
 local function scaled(self)
   local list = {}
-  local wanted = self.kind == "kernel" or self.kind == "loss" or self.kind == "metric"
-    or self.kind == "stage"
+  local wanted = self.seed and (self.kind == "kernel" or self.kind == "loss"
+    or self.kind == "metric" or self.kind == "stage")
   for _, option in ipairs(wanted and choices.numeric(self.info) or {}) do
     local default = tonumber(option.default)
     for _, factor in ipairs(option.takes_number and { 4, self.kind ~= "kernel" and 0.3

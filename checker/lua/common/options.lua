@@ -71,12 +71,6 @@ local function is_ever_taken(t, option)
 end
 
 local function check_defaults(t)
-  for _, option in ipairs(t.subject.info.options) do
-    if not is_ever_taken(t, option) then
-      t:warn("option '%s' takes %s, and is refused with each that was tried", option.name,
-        option.takes)
-    end
-  end
   local made = expect_taken(t, {}, "nothing but defaults")
   t:expect(made, "no memory for an instance with defaults")
   for _, option in ipairs(t.subject.info.options) do
@@ -87,6 +81,12 @@ local function check_defaults(t)
       expect_taken(t, { [option.name] = default == "true" }, "its default")
     elseif default and option.takes_word then
       expect_taken(t, { [option.name] = default }, "its default")
+    end
+  end
+  for _, option in ipairs(t.subject.info.options) do
+    if not is_ever_taken(t, option) then
+      t:warn("option '%s' takes %s, and is refused with each that was tried", option.name,
+        option.takes)
     end
   end
 end
