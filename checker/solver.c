@@ -141,7 +141,7 @@ static int model_decide(lua_State *L) {
 /* checker.solver_facts(solver) -> {float32, sparse, csr, penalty, loss = whether it has one,
  * objective, path = its option, intercept = whether it asks for one, models} */
 static int solver_facts(lua_State *L) {
-  static const char *const penalties[] = {"none", "l2", "l1", "box", "rkhs", "signs"};
+  static const char *const penalties[] = {"none", "l2", "l1", "box", "rkhs", "signs", "other"};
   const scl_instance *solver = scl_lua_check_instance(L, 1, SCL_KIND_SOLVER);
   const scl_penalty penalty = scl_solver_penalty(solver);
   const char *path = scl_solver_path_option(solver);
@@ -153,7 +153,7 @@ static int solver_facts(lua_State *L) {
   scl_lua_set_boolean(L, "objective", scl_instance_has(solver, SCL_ABILITY_OBJECTIVE));
   scl_lua_set_boolean(L, "intercept", scl_solver_wants_intercept(solver));
   scl_lua_set_boolean(L, "models", scl_instance_has(solver, SCL_ABILITY_MODEL));
-  if (penalty >= 0 && penalty <= SCL_PENALTY_SIGNS)
+  if (penalty >= 0 && penalty <= SCL_PENALTY_OTHER)
     scl_lua_set_text(L, "penalty", penalties[penalty]);
   scl_lua_set_integer(L, "penalty_number", (size_t)penalty);
   if (path != NULL) scl_lua_set_text(L, "path", path);

@@ -191,7 +191,7 @@ static const scl_ability_penalty penalty_ability = {SCL_HEAD(scl_ability_penalty
 
 /* penalty: a word, or a function of the options that returns one */
 static int complete_solver(lua_State *L) {
-  static const char *const words[] = {"none", "l2", "l1", "box", "rkhs", "signs", NULL};
+  static const char *const words[] = {"none", "l2", "l1", "box", "rkhs", "signs", "other", NULL};
   defined_solver *self = lua_touserdata(L, SCL_DEFINED_CONTEXT);
   const int place = scl_defined_field(L, "penalty", 1);
   self->penalty = SCL_PENALTY_L2;
@@ -203,7 +203,8 @@ static int complete_solver(lua_State *L) {
       return 0;
     }
   return luaL_error(
-      L, "'penalty' is %s; it is \"none\", \"l2\", \"l1\", \"box\", \"rkhs\" or \"signs\"",
+      L,
+      "'penalty' is %s; it is \"none\", \"l2\", \"l1\", \"box\", \"rkhs\", \"signs\" or \"other\"",
       scl_lua_shown(L, place));
 }
 

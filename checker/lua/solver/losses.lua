@@ -322,7 +322,8 @@ local function objective(t)
   local tried
   for one in problems.variants(t) do
     local facts = problems.facts(one.exact)
-    for _, case in ipairs(facts.objective and facts.penalty ~= "rkhs" and one.cases or {}) do
+    for _, case in ipairs(facts.objective and facts.penalty ~= "rkhs"
+      and facts.penalty ~= "other" and one.cases or {}) do
       if not case.problem.T then
         tried = true
         composed(t, one, case, facts)

@@ -273,7 +273,11 @@ enum {
   /* Any penalty on coefficients with bounds that their signs decide, such as a_t >= 0: the negated
    * targets, or a column times -1, have another solution. The model has a constant, and features
    * are stated as under SCL_PENALTY_L1. */
-  SCL_PENALTY_SIGNS
+  SCL_PENALTY_SIGNS,
+  /* Any other on coefficients, such as that of differences of neighbouring ones: rows that are
+   * turned, or whose columns change places, may have another solution. The rest is as under
+   * SCL_PENALTY_L1. */
+  SCL_PENALTY_OTHER
 };
 typedef int32_t scl_penalty;
 
