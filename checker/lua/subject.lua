@@ -149,6 +149,11 @@ local function lists(self)
       end
     end
   end
+  for _, places in ipairs(#all == 1 and self.kind ~= "sampler" and { { 2, 1 }, { 1, 3, 2 } }
+    or {}) do
+    local given = { [all[1].name] = places }
+    if is_taken(given) then list[#list + 1] = given end
+  end
   for _, count in ipairs(#all > 1 and { 3, 2, 5 } or {}) do
     local given = {}
     for k, option in ipairs(all) do given[option.name] = listed(option, k, count) end
@@ -188,16 +193,17 @@ local function middles(self)
   return list
 end
 
--- Each option of numbers alone, a few times smaller and larger than its default: of kernels, which
--- may be definite on short distances alone, larger; none without a seed.
+-- Each option of numbers alone, a few times smaller and larger than its default (of kernels, which
+-- may be definite on short distances alone, larger), of more digits than texts show; none without a
+-- seed.
 local function scaled(self)
   local list = {}
   local wanted = self.seed and (self.kind == "kernel" or self.kind == "loss"
     or self.kind == "metric" or self.kind == "stage")
   for _, option in ipairs(wanted and choices.numeric(self.info) or {}) do
     local default = tonumber(option.default)
-    for _, factor in ipairs(option.takes_number and { 4, self.kind ~= "kernel" and 0.3
-      or nil } or {}) do
+    for _, factor in ipairs(option.takes_number and { 4.0000123,
+      self.kind ~= "kernel" and 0.3000014 or nil } or {}) do
       local x = (default and default ~= 0 and default or 1) * factor
       local made = values.is_within(option, x) and try(self, { [option.name] = x })
       list[#list + 1] = made and not subject.offers(made, "scullery.bind/1")

@@ -249,6 +249,14 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   -- the highest bits of wide differences
   { "reader", "parquet/values.c", "from[at + 8]", "from[at]", "known-files", "fail", "'wide'",
     parquet },
+  -- the formula has six digits of its option
+  { "nonlinearity", "chi_square.c", "step = %.17g", "step = %g", "formula", "fail", "by the formula" },
+  -- of compressed rows the last of the columns may come before others
+  { "stage", "select.c", "k < fitted->width && ascend", "k + 1 < fitted->width && ascend",
+    "sparse-rows", "fail", "of sparse rows" },
+  -- the formula goes on beyond the last quantile
+  { "stage", "quantile.c", "out[j] = below > 0;", "out[j] = below == 0;", "formula", "fail",
+    "by the formula" },
   -- runs of places of eight bits have nine
   { "reader", "parquet/values.c", "(r->width + 7) / 8", "r->width / 8 + 1", "known-files", "fail",
     "packed parquet", parquet },

@@ -44,7 +44,7 @@ function phi.each(t, f)
     f(one)
   end
   for component in t:variants() do try(component) end
-  for _, one in ipairs(t.subject:far_variants{ 0.3, 4 }) do
+  for _, one in ipairs(t.subject:far_variants{ 0.3000014, 4.0000123 }) do
     t.label = one.label
     try(one.component)
   end

@@ -232,13 +232,14 @@ end
 local function check_formula(t)
   local any = false
   local X, y = rows.random(t, 600, 4)
+  local Z = core.vcat(X, X * 4) -- beyond the rows of the fit too
   for stage in t:variants() do
     local fitted = rows.fit(t, stage, X, y)
     local width, text = core.stage_info(fitted).cols_out, formulas.of(fitted)
-    local want = text and apply(t, fitted, X, width)
-    for _, i in ipairs(text and { 1, 2, 5, 300, 511, 600 } or {}) do
+    local want = text and apply(t, fitted, Z, width)
+    for _, i in ipairs(text and { 1, 2, 5, 300, 511, 600, 605, 800, 1111, 1200 } or {}) do
       local v, x = variables_of(fitted), {}
-      for j = 1, X:cols() do x[j - 1] = X:get(i, j) end
+      for j = 1, X:cols() do x[j - 1] = Z:get(i, j) end
       v.x = x
       for j, value in ipairs(formulas.values(text, width, v) or {}) do
         any = true
