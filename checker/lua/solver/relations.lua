@@ -34,12 +34,13 @@ local function same(A) return A end
 -- function of the others; nil where it does not apply. count: number or order of rows change;
 -- models: asked of what makes models alone; apart: what is true with default options must be true
 -- with all; scale: not asked where something bounds the solution; sign: asked where there is an
--- objective, as others may choose between equal constants; bits: rounds nothing.
+-- objective, as others may choose between equal constants; columns: not asked where the penalty
+-- depends on their order; bits: rounds nothing.
 local relations = {
   { "rows in another order", order = true, count = true, function(p)
     return rows(p, backwards(p.X:rows()))
   end },
-  { "columns in another order", order = true, ties = true, function(p)
+  { "columns in another order", order = true, ties = true, columns = true, function(p)
     local places = backwards(p.X:cols())
     return { X = problems.columns(p.X, places), Z = problems.columns(p.Z, places) }
   end },
@@ -102,7 +103,7 @@ local relations = {
     wider.weights = weights
     return wider
   end },
-  { "a column of zeros more", function(p)
+  { "a column of zeros more", columns = true, function(p)
     local function wider(A) return core.hcat(A, core.zeros(A:rows(), 1)) end
     return { X = wider(p.X), Z = wider(p.Z) }
   end },
@@ -268,7 +269,7 @@ end
 local function is_asked(relation, form, facts, fit)
   local is_greedy = fit.status == "stopped" and not facts.objective and not facts.models
   if fit.status == "iterations exhausted" or relation.models and not facts.models
-    or relation.scale and facts.capacity
+    or relation.scale and facts.capacity or relation.columns and facts.penalty == "other"
     or relation.sign and (not facts.objective or facts.penalty == "signs")
     or form.ties and is_greedy and not (relation.exact or relation.bits) then
     return false

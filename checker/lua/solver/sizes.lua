@@ -115,12 +115,13 @@ end }
 
 -- What few more columns or rows of this kind leave, many leave: targets, each of three apart.
 local function check_embedded(t, one, classes)
-  local models = problems.facts(one.exact).models
+  local facts = problems.facts(one.exact)
+  local models, skips = facts.models, facts.penalty == "other"
   local problem = problems.make(t, { n = 60, d = 4, classes = classes,
     targets = classes == 0 and 3 or nil })
-  for _, embedding in ipairs(embeddings) do
+  for k, embedding in ipairs(embeddings) do
     local label, few, many, changes = table.unpack(embedding)
-    local kept = distance(one.exact, problem, changes(problem, few))
+    local kept = not (skips and k ~= 2) and distance(one.exact, problem, changes(problem, few))
     for _, count in ipairs(kept and kept < 1e-7 and many or {}) do
       local apart, fit = distance(one.exact, problem, changes(problem, count))
       local allowed = fit and math.max(1e-6, 0.03 * problems.slack(fit)) or 0
@@ -219,7 +220,7 @@ end
 local function check_column_scales(t, one, case)
   local option = problems.option(t, "role", "regularisation")
   local lambda = option and tonumber(one.given[option.name])
-  if not lambda then return end
+  if not lambda or problems.facts(one.exact).penalty == "other" then return end
   local function off(factor)
     local ok, scaled = pcall(t.subject.make, t.subject,
       problems.with(one.given, { [option.name] = lambda * factor * factor }))

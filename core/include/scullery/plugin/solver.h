@@ -275,8 +275,8 @@ enum {
    * are stated as under SCL_PENALTY_L1. */
   SCL_PENALTY_SIGNS,
   /* Any other on coefficients, such as that of differences of neighbouring ones: rows that are
-   * turned, or whose columns change places, may have another solution. The rest is as under
-   * SCL_PENALTY_L1. */
+   * turned, whose columns change places, or with columns of zeros, may have another solution. The
+   * rest is as under SCL_PENALTY_L1. */
   SCL_PENALTY_OTHER
 };
 typedef int32_t scl_penalty;
