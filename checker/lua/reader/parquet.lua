@@ -1,5 +1,5 @@
---- Writes columns as a Parquet file, by its format (https://parquet.apache.org/docs/file-format),
---- so that a reader can be compared with another writer: pages that are not compressed.
+--- Writes columns as a Parquet file (https://parquet.apache.org/docs/file-format), of pages that
+--- are not compressed.
 
 -- Thrift's compact protocol.
 local function unsigned(x)

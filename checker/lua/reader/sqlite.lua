@@ -1,5 +1,4 @@
---- Writes a table as an SQLite database, by the format of its files
---- (https://sqlite.org/fileformat2.html), so that a reader can be compared with another writer.
+--- Writes a table as an SQLite database (https://sqlite.org/fileformat2.html).
 
 local PAGE <const> = 4096
 
