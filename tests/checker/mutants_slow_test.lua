@@ -251,7 +251,8 @@ static void slope(const void *self, size_t n, const double *f, const double *y, 
   { "reader", "parquet/values.c", "from[at + 8]", "from[at]", "known-files", "fail", "'wide'",
     parquet },
   -- the formula has six digits of its option
-  { "nonlinearity", "chi_square.c", "step = %.17g", "step = %g", "formula", "fail", "by the formula" },
+  { "nonlinearity", "chi_square.c", "step = %.17g", "step = %g", "formula", "fail",
+    "by the formula" },
   -- of compressed rows the last of the columns may come before others
   { "stage", "select.c", "k < fitted->width && ascend", "k + 1 < fitted->width && ascend",
     "sparse-rows", "fail", "of sparse rows" },
