@@ -410,8 +410,8 @@ end
 ---             list, of one target), outcome = "converged", "stopped" or "limit", and where there
 ---             are iterations, gap, residual, tolerance, jitter, score, note, and intercept (else
 ---             the host computes it)
----   penalty   the penalty: "l2" (the default), "l1", "rkhs", "box", "signs", "other", "none"; or a function
----             of o
+---   penalty   the penalty: "l2" (the default), "l1", "rkhs", "box", "signs", "other", "none"; or a
+---             function of o
 ---   objective function(problem, coefficients, intercept, o): the value that solve minimises
 ---   loss      { value =, slope =, bound =, lipschitz = }: value and slope are functions (f, y, o)
 ---             of a row's scores and targets, numbers or lists of several; bound and lipschitz

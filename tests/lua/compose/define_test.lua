@@ -502,6 +502,11 @@ function TestSolvers:test_kernels_and_losses()
   end
   lu.assertTrue(gap(learnt(rkhs()), learnt(sc.solver.ridge{ lambda = 1e-3, penalty = "rkhs" }))
     < 1e-7)
+  for _, word in ipairs{ "signs", "other" } do -- each is declared
+    local one = sc.solver.define{ name = fresh(), penalty = word, solve = function() end }
+    local instance = require("scullery.compose.component").instance(one())
+    lu.assertEquals(require("scullery.checker").solver_facts(instance).penalty, word)
+  end
   -- least squares without a penalty: the constant takes what is added to all targets
   local least = sc.solver.define{ name = fresh(), penalty = "none",
     options = { intercept = { role = "intercept", default = "auto" } },

@@ -37,13 +37,15 @@ end
 -- Compressed buffers; dictionaries, float16, days and milliseconds.
 function TestCompressed()
   lu.skipIf(not there, "this build reads no Arrow")
-  local ds = read("lz4", { "ts", "day", "h", "i", "s" })
-  for row = 1, 96 do
-    local i = (row - 1) // 8
-    lu.assertAlmostEquals(ds.X:get(row, 1), i / 24, 1e-9)
-    for j, value in ipairs{ i, i * 0.5, i } do lu.assertEquals(ds.X:get(row, j + 1), value) end
-    for k = 1, 4 do
-      lu.assertEquals(ds.X:get(row, 4 + k), k == (i % 5 == 2 and 4 or i % 3 + 1) and 1 or 0)
+  for _, name in ipairs{ "zstd", "lz4" } do
+    local ds = read(name, { "ts", "day", "h", "i", "s" })
+    for row = 1, 96 do
+      local i = (row - 1) // 8
+      lu.assertAlmostEquals(ds.X:get(row, 1), i / 24, 1e-9)
+      for j, value in ipairs{ i, i * 0.5, i } do lu.assertEquals(ds.X:get(row, j + 1), value) end
+      for k = 1, 4 do
+        lu.assertEquals(ds.X:get(row, 4 + k), k == (i % 5 == 2 and 4 or i % 3 + 1) and 1 or 0)
+      end
     end
   end
 end
@@ -83,7 +85,7 @@ end
 function TestBentFiles()
   lu.skipIf(not there, "this build reads no Arrow")
   local paths = {}
-  for i, name in ipairs{ "file", "stream", "lz4" } do paths[i] = folder .. name end
+  for i, name in ipairs{ "file", "stream", "zstd", "lz4" } do paths[i] = folder .. name end
   bent_files(paths, 200, { target = false, quiet = true, select = { "i", "s" } })
 end
 
