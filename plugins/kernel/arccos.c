@@ -56,7 +56,8 @@ const scl_plugin scullery_plugin = {
         "    return cos(x)^order/(1 - cos(t)*cos(x))^(order + 1)\n"
         "  end, 0, pi/2)\n"
         "K(u, v) = (function(size, j)\n"
-        "  return size == 0 and 0 or j and (sigma^2*size)^order*j/pi\n"
+        "  local power = (sigma^2*size)^order\n"
+        "  return size == 0 and 0 or j and power > 1e-290 and power*j/pi\n"
         "end)(length(u)*length(v), J(angle(u, v)))",
     .doc =
         "K(x, y) = sigma^(2n) ||x||^n ||y||^n J_n(theta)/pi, n = order, theta the angle between\n"
