@@ -4,6 +4,10 @@ local values = require "scullery_checker.values"
 
 local choices = {}
 
+-- What numbers are multiplied by that lie a few times apart from usual ones, of more digits than
+-- texts show.
+choices.scales = { 4.0000123, 0.3000014 }
+
 -- ------------ words
 
 -- Whole numbers up to 3 that the option takes.

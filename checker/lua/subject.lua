@@ -194,18 +194,17 @@ local function middles(self)
 end
 
 -- Each option of numbers alone, a few times smaller and larger than its default (of kernels, which
--- may be definite on short distances alone, larger), of more digits than texts show; none without a
--- seed.
+-- may be definite on short distances alone, larger); none without a seed.
 local function scaled(self)
   local list = {}
   local wanted = self.seed and (self.kind == "kernel" or self.kind == "loss"
     or self.kind == "metric" or self.kind == "stage")
   for _, option in ipairs(wanted and choices.numeric(self.info) or {}) do
     local default = tonumber(option.default)
-    for _, factor in ipairs(option.takes_number and { 4.0000123,
-      self.kind ~= "kernel" and 0.3000014 or nil } or {}) do
+    for _, factor in ipairs(option.takes_number and choices.scales or {}) do
       local x = (default and default ~= 0 and default or 1) * factor
-      local made = values.is_within(option, x) and try(self, { [option.name] = x })
+      local may_be = values.is_within(option, x) and (factor > 1 or self.kind ~= "kernel")
+      local made = may_be and try(self, { [option.name] = x })
       list[#list + 1] = made and not subject.offers(made, "scullery.bind/1")
         and { [option.name] = x } or nil
     end

@@ -411,7 +411,8 @@ end
 
 -- ------------ how it ended
 
--- After one iteration, and after as many as it wants.
+-- After one iteration, and after as many as it wants. Of two the first may be that of a value of a
+-- path which leads to the solution, each with a limit of its own.
 local function check_limit(t, one, case, exact)
   local few = t.subject:make(problems.with(one.given, { max_iterations = 1 }))
   local fit = problems.solved(t, few, case.problem, case.label .. ", max_iterations = 1")
@@ -419,13 +420,12 @@ local function check_limit(t, one, case, exact)
     says that the \z
     limit ended it, after no iteration", case.label)
   if exact.status ~= "converged" then return end
-  t:expect(fit.status ~= "converged" or exact.iterations <= 1, "%s: says converged after 1 \z
-    iteration where max_iterations is 1, and after %d where it is not", case.label,
-    exact.iterations)
-  if fit.weights and exact.iterations > 1 and largest(fit.weights) > 0 then
+  local needs_more = exact.iterations > 2
+  t:expect(fit.status ~= "converged" or not needs_more, "%s: says converged after 1 iteration \z
+    where max_iterations is 1, and after %d where it is not", case.label, exact.iterations)
+  if fit.weights and needs_more and largest(fit.weights) > 0 then
     t:expect(core.first_difference(fit.weights, exact.weights), "%s: the solution after 1 \z
-      iteration \z
-      is that after %d: max_iterations is not used", case.label, exact.iterations)
+      iteration is that after %d: max_iterations is not used", case.label, exact.iterations)
   end
   if fit.status ~= "iterations exhausted" then return end
   for _, name in ipairs{ "gap", "residual" } do

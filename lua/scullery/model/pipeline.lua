@@ -330,7 +330,7 @@ end
 --- = "hamming", "f1_micro", "f1_macro": others). Labels are compared by name, whatever the order of
 --- the classes. A label that
 --- did not occur in training counts as wrong, with a line on the standard error. Each row counts
---- once: sc.metrics.NAME take weights.
+--- once, whatever its weight: sc.metrics.NAME takes weights.
 ---
 --- metric: as score in p:search, such as "auc" or sc.metric.pinball{ tau = 0.9 }. Returns its value
 --- and its standard error: of the metric itself if it has one, else by the jackknife over 20 groups
