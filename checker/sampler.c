@@ -225,7 +225,10 @@ static int draw_column(lua_State *L) {
                count = scl_lua_check_size(L, 4, 0, draw.total - first, "count");
   double *out = scl_lua_opt_guarded(L, 5, SCL_DTYPE_FLOAT64, count);
   luaL_argcheck(L, out != NULL, 5, "memory is missing");
-  const bool draws = scl_sampler_draws_columns(origin.sampler);
+  scl_layout layout;
+  scl_lua_check(L, scl_sampler_layout(origin.sampler, draw.dim, draw.total, &layout, &error),
+                &error);
+  const bool draws = scl_sampler_draws_columns(origin.sampler, layout.has_bias);
   if (draws) {
     scl_status status = scl_sampler_column_law(origin.sampler, &draw, &law, &error);
     if (status == SCL_STATUS_OK)

@@ -12,8 +12,9 @@ local FACTORS_OF <const> = { sampler = { 20, 3e3 }, metric = { 20, 3e3 },
   kernel = { 1e-5, 3e-4, 0.05, 20, 3e3, 1e5 } }
 local SCALES <const> = { 1, 1e3, 1e-3, 1e6, 1e-6 } -- of rows
 
--- Where bounds are further apart, numbers near them are so far from usual that all is the same.
-local WIDE <const> = 1e9
+-- Where bounds are further apart, numbers near them are so far from usual that all is the same; as
+-- near an end that is as many times the usual number.
+local WIDE <const>, FAR <const> = 1e9, 1e4
 local MOST_WORDS <const> = 4 -- of other options that are tried
 
 -- outcomes[kind](t, component, scale): a matrix, on rows of that size. Of stages none: what limits
@@ -108,7 +109,9 @@ local function pairs_of(kind, option)
   local span = option.high - option.low
   for _, share in ipairs(span < WIDE and { 1e-4, 1e-2 } or {}) do
     list[#list + 1] = { option.low + share * span, option.low + share / 2 * span }
-    list[#list + 1] = { option.high - share * span, option.high - share / 2 * span }
+    if option.high <= FAR * math.max(default or 1, 1) then
+      list[#list + 1] = { option.high - share * span, option.high - share / 2 * span }
+    end
   end
   return list
 end

@@ -53,7 +53,7 @@ static bool draws_by_columns(const scl_map *map, const scl_map_spec *spec) {
          !spec->keep && scl_instance_kind(map->phi) == SCL_KIND_NONLINEARITY &&
          !(map->shape.flags & SCL_SHAPE_ONE_HOT) && map->layout.space == SCL_SPACE_DENSE &&
          map->layout.block == 1 && !scl_instance_has(map->sampler, SCL_ABILITY_POOL) &&
-         scl_sampler_draws_columns(map->sampler) &&
+         scl_sampler_draws_columns(map->sampler, map->layout.has_bias) &&
          !scl_instance_has(map->sampler, SCL_ABILITY_SCALES);
 }
 

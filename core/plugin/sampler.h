@@ -23,13 +23,13 @@ scl_status scl_sampler_draw(const scl_instance *sampler, const scl_draw *draw,
                             const scl_parameters *out, scl_error *error);
 
 /* Draws by columns: for each column of the data its weights in some parameters, which are those that
- * scl_sampler_draw writes. _draws_columns: whether the sampler can: in the simple form, or by its
- * ability. _draw_bias: the biases alone, of such a sampler. */
+ * scl_sampler_draw writes. _draws_columns: whether the sampler, whose layout has a bias or none, can:
+ * in the simple form, or by its ability. _draw_bias: the biases alone, of such a sampler. */
 typedef struct scl_column_law {
   double mean, scale; /* simple form: of all columns; */
   double *each;       /* or, where they differ, the means of all columns, then the scales */
 } scl_column_law;
-bool scl_sampler_draws_columns(const scl_instance *sampler);
+bool scl_sampler_draws_columns(const scl_instance *sampler, bool has_bias);
 /* *out is to be released, also after a failure. */
 scl_status scl_sampler_column_law(const scl_instance *sampler, const scl_draw *draw,
                                   scl_column_law *out, scl_error *error);

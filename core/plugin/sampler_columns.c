@@ -8,13 +8,13 @@
 
 enum { CHUNK = 256 }; /* parameters that are made at a time */
 
-bool scl_sampler_draws_columns(const scl_instance *sampler) {
+bool scl_sampler_draws_columns(const scl_instance *sampler, bool has_bias) {
   const scl_sampler *table = scl_instance_vtable(sampler);
   scl_law law = {0};
   bool by_host; /* a bias that the sampler draws itself comes with its weights */
   if (!scl_instance_has(sampler, SCL_ABILITY_COLUMNS) && table->draw != NULL) return false;
   return scl_sampler_bias(sampler, &law, &by_host, NULL) == SCL_STATUS_OK &&
-         (by_host || table->draw == NULL);
+         (by_host || !has_bias || table->draw == NULL);
 }
 
 scl_status scl_sampler_column_law(const scl_instance *sampler, const scl_draw *draw,

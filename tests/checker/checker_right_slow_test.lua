@@ -56,4 +56,10 @@ function TestRight:test_a_kernel_that_is_1_at_huge_widths()
   passes("kernel.wide", { 1, 2 }, "cuts")
 end
 
+-- Without a bias, and so without what the host draws of it.
+function TestRight:test_a_sampler_by_columns_without_a_bias()
+  passes("sampler.triangles", { 1 })
+  passes("sampler.triangles", { 2 }, "columns")
+end
+
 os.exit(lu.LuaUnit.run())
