@@ -247,12 +247,14 @@ function parameters.numbers_of(rows, j, mean, scale)
   return list
 end
 
---- parameters.test(name, about, dims, missing, f): a test that calls f for each variant and number
---- of columns, and is skipped with the text `missing` where none had what it tests.
-function parameters.test(name, about, dims, missing, f)
+--- parameters.test(name, about, dims, missing, f, finish): a test that calls f for each variant and
+--- number of columns, then finish(t) if given, and is skipped with the text `missing` where none had
+--- what it tests.
+function parameters.test(name, about, dims, missing, f, finish)
   return { name = name, about = about, seconds = 60, run = function(t)
     local any = false
     parameters.each(t, dims, 150, function(...) any = f(t, ...) or any end)
+    if finish then finish(t) end
     if not any then t:skip(missing) end
   end }
 end

@@ -32,13 +32,14 @@ function TestRight:test_a_stage_whose_formula_takes_functions_of_c()
   passes("stage.power", { 1 }, "formula")
 end
 
--- Seeds where rounding decides: between choices of rows, between votes, between equal medians; and
--- where a limit is for each value of a path.
+-- Seeds where rounding decides: between choices of rows, between votes, between equal medians; of
+-- rows that fit equally well; of limits for each value of a path; of scalars that share a patch.
 function TestRight:test_edges_of_choices()
-  for title, where in pairs{ ["solver.trimmed"] = { 102, "definition" },
-    ["solver.svm"] = { 102, "relations" }, ["solver.boosting"] = { 201, "relations" },
-    ["solver.lasso"] = { 202, "endings" } } do
-    local all = sc.plugin.check(title, { seed = where[1], only = where[2], in_process = true })
+  for _, one in ipairs{ { "solver.trimmed", 102, "definition" },
+    { "solver.trimmed", 205, "definition" }, { "solver.svm", 102, "relations" },
+    { "solver.boosting", 201, "relations" }, { "solver.lasso", 202, "endings" },
+    { "sampler.patches", 207, "addresses" } } do
+    local all = sc.plugin.check(one[1], { seed = one[2], only = one[3], in_process = true })
     lu.assertEquals(all.results[1].outcome, "pass", all.results[1].text)
   end
 end

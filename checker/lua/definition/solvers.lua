@@ -215,13 +215,17 @@ end
 
 -- ------------ models
 
--- How much score j of row i by the definition changes where the rows change by rounding: a method
--- that chooses rows may be between two choices.
+-- How much score j of row i by the definition changes where the rows and their weights change by
+-- rounding: a method that chooses rows may be between two choices.
 local function unsteady(t, problem, declared, i, j, want)
   local most = 0
   for of = 1, 3 do
-    local noise = t:random(problem.X:rows(), problem.X:cols(), 60 + of) * 1e-9 + 1
-    local define = declared.score(rows_of(problems.with(problem, { X = problem.X:mul(noise) })))
+    local n, d = problem.X:rows(), problem.X:cols()
+    local noise = t:random(n, d + 1, 60 + of) * 1e-9 + 1
+    local w = noise:column(d + 1):copy()
+    local define = declared.score(rows_of(problems.with(problem, {
+      X = problem.X:mul(noise:slice(1, n, 1, d)),
+      weights = problem.weights and w:mul(problem.weights) or w })))
     local other = define and define(list_of(problem.Z, i))
     other = type(other) == "table" and other[j] or other or want
     most = math.max(most, math.abs(other - want))

@@ -119,23 +119,34 @@ local function addresses(draw)
   return list
 end
 
+local TWICE <const> = "%d numbers with %s are also numbers with %s"
+
 -- Numbers that come twice among all that addresses give, where numbers of one do not repeat: {
--- number = where it was }.
+-- number = where it was }. By some options the scalars of a feature share numbers.
 local function check_twice(t, draw, layout)
   local seen, count = {}, math.min(24, draw.total)
   for k, address in ipairs(addresses(draw)) do
     local room = parameters.drawn(parameters.with(draw, address), layout, 0, count)
-    local made, twice, other = core.block_get(room.weights), 0, nil
+    local made, told, twice, other = core.block_get(room.weights), 0, 0, nil
     for i = 1, made:rows() do
       for j = 1, math.min(made:cols(), 4) do
         local x = math.abs(made:get(i, j))
         local was = seen[x]
+        if x % 1 ~= 0 then told = told + 1 end
         if was and x % 1 ~= 0 then twice, other = twice + 1, other or was end
         seen[x] = was or address.text
       end
     end
     if k == 1 and twice > 0 then return false end -- a law of few numbers
-    t:expect(twice < 20, "%d numbers with %s are also numbers with %s", twice, address.text, other)
+    if address.plane == 0 then
+      t:expect(twice < 20, TWICE, twice, address.text, other)
+    elseif twice >= 20 then
+      local shared = t.shared or {}
+      t.shared, shared[address.plane] = shared, { t.label, twice, address.text, other }
+    elseif told >= 20 then
+      local apart = t.apart or {}
+      t.apart, apart[address.plane] = apart, true
+    end
   end
   return true
 end
@@ -151,6 +162,14 @@ local function check_streams(t, draw, layout, component)
       numbers from seed %s, and stream %+d of \z
       those from its own on: a component has its seed, and streams 0 and 2 to 15 (1 is the bias)",
       address.seed or draw.seed, seed, stream or 0)
+  end
+end
+
+-- Scalars that share numbers with every choice of options.
+local function check_scalars(t)
+  for plane, said in pairs(t.shared or {}) do
+    t.label = said[1]
+    t:expect(t.apart and t.apart[plane], TWICE, table.unpack(said, 2))
   end
 end
 
@@ -293,7 +312,8 @@ return {
   test("periods", "no parameter comes again, at any distance", { 4 },
     "its parameters are few, or learnt", check_periods),
   test("addresses", "seeds, streams and scalars of a feature share no number", { 4 },
-    "its parameters are fixed by the columns, or learnt from rows", check_addresses),
+    "its parameters are fixed by the columns, or learnt from rows", check_addresses,
+    check_scalars),
   { name = "sizes", about = "many columns and many parameters at once are those of small batches",
     run = check_sizes },
 }
