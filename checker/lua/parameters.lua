@@ -247,9 +247,9 @@ function parameters.numbers_of(rows, j, mean, scale)
   return list
 end
 
---- parameters.test(name, about, dims, missing, f, finish): a test that calls f for each variant and
---- number of columns, then finish(t) if given, and is skipped with the text `missing` where none had
---- what it tests.
+--- parameters.test(name, about, dims, missing, f, finish): a test that calls f for each variant
+--- and number of columns, then finish(t) if given, and is skipped with the text `missing` where
+--- none had what it tests.
 function parameters.test(name, about, dims, missing, f, finish)
   return { name = name, about = about, seconds = 60, run = function(t)
     local any = false

@@ -118,14 +118,20 @@ function settings.list(t)
   for _, one in ipairs(t.kind == "sampler" and t.subject:named_variants() or {}) do
     list[#list + 1] = { component = one.component, label = one.label, far = 1 }
   end
-  -- one number alone, far from its default
+  -- one number alone, far from its default, near 0, or the least whole one
   for k, option in ipairs(t.kind ~= "solver" and choices.numeric(t.subject.info) or {}) do
-    local u = choices.draws(1, t.seed, 60 + k)[1]
-    local given = { [option.name] = option.takes_number and (tonumber(option.default) or 1)
-      * 10 ^ (2 + u) or math.floor(math.max(option.low, 0) + 4 + 3 * u) }
-    local made = made_of(t, given, 0)
-    if made then
-      list[#list + 1] = { component = made, label = show(given), far = 1000 }
+    local u, low = choices.draws(1, t.seed, 60 + k)[1], math.max(option.low, 0)
+    local numbers = { math.floor(low + 4 + 3 * u), math.floor(math.max(low, 1)) }
+    if option.takes_number then
+      numbers = { (tonumber(option.default) or 1) * 10 ^ (2 + u),
+        values.is_within(option, 0) and 10 ^ (-3.3 - u) or nil }
+    end
+    for i, number in ipairs(numbers) do
+      local made = made_of(t, { [option.name] = number }, 0)
+      if made then
+        list[#list + 1] = { component = made, label = show{ [option.name] = number },
+          far = i == 1 and 1000 or 3 }
+      end
     end
   end
   for _, option in ipairs(t.subject.info.options) do -- each part alone

@@ -244,6 +244,15 @@ function Subject:variants()
   return list
 end
 
+-- Adds the component with these options to the list, if it takes them.
+local function add(self, list, given)
+  local ok, made = pcall(self.make, self, given)
+  ok = ok and pcall(components.instance, made)
+  if ok and not subject.offers(made, "scullery.bind/1") then
+    list[#list + 1] = { component = made, given = given, label = text_of(given) }
+  end
+end
+
 --- subject:far_variants(): the same with each option that takes numbers 1000 times smaller and
 --- larger than its default (1 where it has none, or 0), as far as it takes them, and at the bounds
 --- that it takes; of losses, whose functions are of one number, also near both ends of its range.
@@ -262,12 +271,22 @@ function Subject:far_variants(factors)
     for _, bound in ipairs(option.takes_number and not factors and values.bounds(option) or {}) do
       far[#far + 1] = not bound.open and math.abs(bound.value) < 1e6 and bound.value or nil
     end
-    for _, number in ipairs(far) do
-      local given = { [option.name] = number }
-      local ok, made = pcall(self.make, self, given)
-      ok = ok and pcall(components.instance, made)
-      if ok and not subject.offers(made, "scullery.bind/1") then
-        list[#list + 1] = { component = made, given = given, label = text_of(given) }
+    for _, number in ipairs(far) do add(self, list, { [option.name] = number }) end
+  end
+  return list
+end
+
+--- subject:edge_variants(): the same with each number at a bound that it takes, and each word of
+--- another option.
+function Subject:edge_variants()
+  local list, words = {}, choices.words(self.info)
+  for _, option in ipairs(choices.numeric(self.info)) do
+    for _, bound in ipairs(values.bounds(option)) do
+      local is_tried = option.takes_number and not bound.open and math.abs(bound.value) < 1e6
+      for k = 0, is_tried and #words or -1 do
+        local given = { [option.name] = bound.value }
+        for name, word in pairs(words[k] or {}) do given[name] = given[name] or word end
+        add(self, list, given)
       end
     end
   end

@@ -10,7 +10,7 @@ local function each_with_facts(t, each, f)
   each(t, function(p)
     if not t.subject.offers(p.component, "scullery.facts/1") then return end
     any = f(p, facts_of(p)) or any
-  end)
+  end, true)
   if not any then t:skip("it declares no facts") end
 end
 

@@ -67,7 +67,7 @@ local TAIL <const> = 1e-36
 -- S(m, v) of a phi of one number, by two quadratures, for each output: values, and how sure.
 local function expected(p, m, v, breaks)
   local values, sure, sums = {}, {}, {}
-  local rounding = 1e-13 * size_at(p, m, v) + TAIL * (size_at(p, 0, 1) + size_at(p, 0, 0))
+  local rounding = 1e-13 * size_at(p, m, v) + TAIL * (size_at(p, 0, 1) + size_at(p, 0, 0) + 1)
   for pass, width in ipairs{ 0.25, 0.15625 } do
     local z, w = normal.quadrature(m, v, breaks, width)
     for o, list in ipairs(p:at(z)) do

@@ -34,9 +34,10 @@ function phi.new(t, component)
   return self
 end
 
---- phi.each(t, f): f(phi) for each variant that has features of numbers, and with each number of
---- its options a few times smaller and larger; the test is skipped where none has.
-function phi.each(t, f)
+--- phi.each(t, f, edges): f(phi) for each variant that has features of numbers, with each number
+--- of its options a few times smaller and larger, and, if edges, at its bounds with each word; the
+--- test is skipped where none has.
+function phi.each(t, f, edges)
   local any = false
   local function try(component)
     local one = phi.new(t, component)
@@ -45,22 +46,25 @@ function phi.each(t, f)
     f(one)
   end
   for component in t:variants() do try(component) end
-  for _, one in ipairs(t.subject:far_variants(choices.scales)) do
-    t.label = one.label
-    try(one.component)
+  local lists = { t.subject:far_variants(choices.scales), edges and t.subject:edge_variants() }
+  for _, list in ipairs(lists) do
+    for _, one in ipairs(list) do
+      t.label = one.label
+      try(one.component)
+    end
   end
   t.label = nil
   if not any then t:skip("its outputs are categories, which the test \"categories\" looks at") end
 end
 
 --- phi.each_function(t, f): the same where phi is a function of one number.
-function phi.each_function(t, f)
+function phi.each_function(t, f, edges)
   local any = false
   phi.each(t, function(one)
     if one.fan_in > 1 then return end
     any = true
     f(one)
-  end)
+  end, edges)
   if not any then t:skip("it takes several numbers for each parameter") end
 end
 

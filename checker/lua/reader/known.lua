@@ -39,7 +39,7 @@ function formats.sqlite(draw, is_odd)
       and whole / 7 or nil, draw(5) > 0 and word(draw) or nil }
   end
   local names = is_odd and odd or { "mixed", "whole", "share", "words" }
-  return require "scullery_checker.reader.sqlite"(is_odd and "group \"by\" it's [ü]" or "t", names,
+  return require "scullery_checker.reader.sqlite"(is_odd and "sqlite's \"by\" [ü]" or "t", names,
     { "", "INTEGER", "REAL", "TEXT" }, rows), names, rows
 end
 

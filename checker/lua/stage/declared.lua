@@ -48,6 +48,14 @@ local function check_factor(flag, power)
   end
 end
 
+-- Whether an option is a list, which may tell columns apart.
+local function has_list(stage)
+  for _, value in pairs(stage.given) do
+    if type(value) == "table" then return true end
+  end
+  return false
+end
+
 local PERIOD <const> = 13 -- after which columns are the same again
 
 local function check_by_column(t)
@@ -61,7 +69,7 @@ local function check_by_column(t)
       local fitted = rows.fit(t, stage, X, y)
       local want = rows.through(fitted, X)
       t:expect(want:cols() == d, "%d columns become %d", d, want:cols())
-      for j = PERIOD + 1, d do
+      for j = PERIOD + 1, has_list(stage) and 0 or d do
         local i = 1
         while i <= n and want:get(i, j) == want:get(i, j - PERIOD) do i = i + 1 end
         if i <= n then
