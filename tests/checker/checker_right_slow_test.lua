@@ -1,6 +1,8 @@
 -- Right plugins of kinds that no built-in one is: the checker raises no alarm about them.
+package.path = "tests/helpers/?.lua;" .. package.path
 local lu = require "luaunit"
 local sc = require "scullery"
+local support = require "support"
 
 TestRight = {}
 
@@ -26,6 +28,7 @@ end
 -- Columns with a single number tie.
 function TestRight:test_a_greedy_choice() passes("solver.single", { 1, 2, 3, 143373652 }) end
 
+-- And which changes some of columns that are alike.
 function TestRight:test_a_stage_whose_formula_takes_functions_of_c()
   passes("stage.power", { 1, 2 })
   passes("stage.power", { 1 }, "effects")
@@ -61,6 +64,20 @@ end
 function TestRight:test_a_sampler_by_columns_without_a_bias()
   passes("sampler.triangles", { 1 })
   passes("sampler.triangles", { 2 }, "columns")
+end
+
+-- What is 0 on all numbers that a quadrature sees; and without the kink where that is at 0.
+function TestRight:test_a_rectifier_far_out()
+  passes("nonlinearity.shifted", { 1 })
+  passes("nonlinearity.shifted", { 2 }, "smoothing")
+  local path = "tests/checker/right/shifted.c"
+  local text = support.read(path):gsub('"shifted"', '"kinked"')
+    :gsub("n_breaks = 1", "n_breaks = self->from > 0")
+  sc.plugin.compile{ file = support.write(os.tmpname() .. ".c", text) }
+  local one = sc.plugin.check("nonlinearity.kinked", { seed = 1, only = "breaks",
+    in_process = true }).results[1]
+  lu.assertEquals(one.outcome, "fail")
+  lu.assertStrContains(one.text, "{from = 0}: phi has a kink")
 end
 
 os.exit(lu.LuaUnit.run())

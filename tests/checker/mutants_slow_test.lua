@@ -41,6 +41,15 @@ local mutants = {
   -- whole numbers by truncation of what is half a cell off
   { "nonlinearity", "bins.c", "(int32_t)from[j]", "(int32_t)(from[j] + 0.5)", "planes", "warn",
     "cells -1 and 0" },
+  -- the formula is infinite over infinite
+  { "nonlinearity", "logistic.c", '"1 / (1 + exp(-z))"', '"exp(z) / (1 + exp(z))"', "formula",
+    "fail", "nan" },
+  -- orders in the formula are cut to two bits
+  { "nonlinearity", "arccos.c", 'pow(z, %d)", order_of(self)', 'pow(z, %d)", order_of(self) & 3',
+    "formula", "fail", "by the formula" },
+  -- tables whose names begin as those of SQLite itself
+  { "reader", "sqlite.c", [['sqlite\\_%' escape '\\']], "'sqlite_%'", "known-files", "fail",
+    "has no table" },
   -- is less beyond 20
   { "nonlinearity", "tanh.c", "SCL_LOOPS_OF(tanh)", "SCL_LOOPS(z > 20 ? 0.9 : tanh(z))",
     "relations", "fail", "phi(-z) = -phi(z)" },

@@ -40,7 +40,7 @@ end
 -- Pairs of numbers, near and far, in all planes: matrices of 1 row, with the largest gap of each.
 local function pairs_of(t, p, of)
   local cols = 400
-  local a, gaps = p:take(t:random(1, cols * p.fan_in, of) * 3), {}
+  local a, gaps = p:take(t:random(1, cols * p.fan_in, of) * (of > 6 and 30 or 3)), {}
   local b = a:copy()
   local steps = t:random(1, cols * p.fan_in, of + 100)
   for j = 1, cols do

@@ -1,12 +1,13 @@
 --- The formula in C of a nonlinearity against its function.
 local formulas = require "scullery_checker.formulas"
 local phi = require "scullery_checker.nonlinearity.phi"
+local settings = require "scullery_checker.settings"
 
 local COLS <const> = 4
 
 local function check(t)
   local any = false
-  phi.each(t, function(one)
+  local function compare(one)
     local text = formulas.of(one.instance)
     if not text then return end
     local X = one:numbers(20, COLS)
@@ -27,7 +28,13 @@ local function check(t)
         end
       end
     end
-  end)
+  end
+  phi.each(t, compare)
+  for _, one in ipairs(settings.list(t)) do
+    t.label = one.label
+    compare(phi.new(t, one.component))
+  end
+  t.label = nil
   if not any then t:skip("it gives no formula in C") end
 end
 
