@@ -156,7 +156,7 @@ end
 -- Whether a solver has a definition of its scores, which is compared with large numbers too: from
 -- some threshold on all that are larger may give the same.
 local function is_defined(t)
-  return t.kind == "solver" and definition.of(t.subject:make{}).score ~= nil
+  return t.kind == "solver" and (definition.of(t.subject:make{}) or {}).score ~= nil
 end
 
 local function run(t)

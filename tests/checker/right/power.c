@@ -42,7 +42,7 @@ static int formula(const void *instance, char *text, size_t size) {
   const bool all = self->columns->form != SCL_FORM_LIST;
   char list[400] = "1";
   for (size_t k = 0, used = 0; !all && k < self->columns->length && used < 360; k++)
-    used += (size_t)snprintf(list + used, sizeof list - used, "%sj == %.0f", k > 0 ? " || " : "",
+    used += (size_t)snprintf(list + used, sizeof list - used, "%sj == %.17g", k > 0 ? " || " : "",
                              self->columns->list[k] - 1);
   return snprintf(text, size,
                   "int j;\nfor (j = 0; j < cols; j++)\n"
