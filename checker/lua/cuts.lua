@@ -5,6 +5,7 @@ local components = require "scullery.compose.component"
 local core = require "scullery_checker.core"
 local definition = require "scullery_checker.definition"
 local parameters = require "scullery_checker.parameters"
+local solvers = require "scullery_checker.definition.solvers"
 
 -- Times the default, or 1. Further from it powers overflow, and laws of samplers settle down.
 local FACTORS <const> = { 3e-4, 0.05, 20, 3e3 }
@@ -13,9 +14,10 @@ local FACTORS_OF <const> = { sampler = { 20, 3e3 }, metric = { 20, 3e3 },
   kernel = { 1e-5, 3e-4, 0.05, 20, 3e3, 1e5 } }
 local SCALES <const> = { 1, 1e3, 1e-3, 1e6, 1e-6 } -- of rows
 
--- Where bounds are further apart, numbers near them are so far from usual that all is the same; as
--- near an end that is as many times the usual number.
+-- Where bounds are further apart, numbers near them are so far from usual that all is the same; and
+-- so near an upper bound of more than FAR times the usual number.
 local WIDE <const>, FAR <const> = 1e9, 1e4
+local MOST <const> = 4e6 -- instructions of a definition
 local MOST_WORDS <const> = 4 -- of other options that are tried
 
 -- outcomes[kind](t, component, scale): a matrix, on rows of that size. Of stages none: what limits
@@ -110,9 +112,9 @@ local function pairs_of(kind, option)
   local span = option.high - option.low
   for _, share in ipairs(span < WIDE and { 1e-4, 1e-2 } or {}) do
     list[#list + 1] = { option.low + share * span, option.low + share / 2 * span }
-    if option.high <= FAR * math.max(default or 1, 1) then
-      list[#list + 1] = { option.high - share * span, option.high - share / 2 * span }
-    end
+    list[#list + 1] = option.high <= FAR * math.max(default or 1, 1)
+      and { option.high - share * span, option.high - share / 2 * span }
+      or { option.low + span / 2, option.low + span / 4 }
   end
   return list
 end
@@ -153,14 +155,20 @@ local function is_settled(t, name, number)
   return off > 0 and off < 1e-8
 end
 
--- Whether a solver has a definition of its scores, which is compared with large numbers too: from
--- some threshold on all that are larger may give the same.
-local function is_defined(t)
-  return t.kind == "solver" and (definition.of(t.subject:make{}) or {}).score ~= nil
+-- Compares a solver that defines its scores with these at the numbers of the pair, as from some
+-- threshold on all that are larger may give the same; false where it defines none.
+local function is_compared(t, name, pair)
+  for _, number in ipairs(pair) do
+    local component = t.subject:make{ [name] = number }
+    local declared = definition.of(component)
+    if t.kind ~= "solver" or not declared or not declared.score then return false end
+    definition.limited(MOST, solvers.score, t, component, declared.score)
+  end
+  return true
 end
 
 local function run(t)
-  local any, defined = false, is_defined(t)
+  local any = false
   for _, option in ipairs(choices.numeric(t.subject.info)) do
     local cut, differs
     local is_tried = option.takes_number and option.name ~= "tolerance"
@@ -170,7 +178,7 @@ local function run(t)
       if same then cut = cut or pair elseif same == false then differs = true end
     end
     any = any or differs or cut
-    if cut and differs and not defined then
+    if cut and differs and not is_compared(t, option.name, cut) then
       t:warn("%s = %g gives the same as %s = %g, and other numbers do not: is it cut?",
         option.name, cut[1], option.name, cut[2])
     end

@@ -276,17 +276,22 @@ function Subject:far_variants(factors)
   return list
 end
 
+local MOST_EDGES <const> = 60
+
 --- subject:edge_variants(): the same with each number at a bound that it takes, and each word of
---- another option.
+--- another option; where there are many options, of the first ones alone.
 function Subject:edge_variants()
   local list, words = {}, choices.words(self.info)
   for _, option in ipairs(choices.numeric(self.info)) do
     for _, bound in ipairs(values.bounds(option)) do
       local is_tried = option.takes_number and not bound.open and math.abs(bound.value) < 1e6
+        and #list < MOST_EDGES
       for k = 0, is_tried and #words or -1 do
         local given = { [option.name] = bound.value }
-        for name, word in pairs(words[k] or {}) do given[name] = given[name] or word end
-        add(self, list, given)
+        if not (words[k] and words[k][option.name]) then
+          for name, word in pairs(words[k] or {}) do given[name] = word end
+          add(self, list, given)
+        end
       end
     end
   end

@@ -11,7 +11,7 @@ local function each_with_facts(t, each, f)
     if not t.subject.offers(p.component, "scullery.facts/1") then return end
     any = f(p, facts_of(p)) or any
   end, true)
-  if not any then t:skip("it declares no facts") end
+  if not any then t:skip("it declares no such fact") end
 end
 
 -- ------------ bound
@@ -61,11 +61,12 @@ local function steepest(t, p, facts)
   local steep = 0
   for of = 1, 8 do
     local a, b, gaps = pairs_of(t, p, of)
-    local from, to, cols = p:apply(a), p:apply(b), #gaps
+    local from, to, cols, size = p:apply(a), p:apply(b), #gaps, a:abs():max()
     for j = 1, from:cols() do
       local gap = gaps[(j - 1) % cols + 1]
       local change = math.abs(to:get(1, j) - from:get(1, j))
       local rounding = 1e-14 * (math.abs(to:get(1, j)) + math.abs(from:get(1, j)))
+        + 1e-15 * facts.lipschitz * size
       t:expect(change <= facts.lipschitz * gap * (1 + 1e-9) + rounding,
         "from z = %.9g to %.9g, at most %.3g apart, phi changes by %.6g: %.6g times, above its \z
         Lipschitz constant %.6g", a:get(1, (j - 1) % cols + 1), b:get(1, (j - 1) % cols + 1), gap,

@@ -8,13 +8,15 @@ local COLS <const> = 4
 local function check(t)
   local any = false
   local function compare(one)
-    local text = formulas.of(one.instance)
+    local text = not one.shape.one_hot and formulas.of(one.instance)
     if not text then return end
     local X = one:numbers(20, COLS)
     for i = 17, 20 do -- where powers of e overflow
       for j = 1, X:cols() do X:set(i, j, X:get(i, j) * 10.0 ^ (i - 16)) end
     end
-    local want = one:apply(X)
+    X = one:take(X)
+    -- what large numbers become changes by their rounding
+    local want, moved = one:apply(X), one:apply(one.domain and X or X * (1 + 1e-15))
     for i = 1, X:rows() do
       for j = 1, COLS do
         local z = {}
@@ -23,16 +25,21 @@ local function check(t)
         local got = formulas.values(text, one.fan_out, { z = simple and z[0] or z })
         for k, value in ipairs(got or {}) do
           any = true
-          formulas.expect(t, value, want:get(i, (k - 1) * COLS + j),
-            ("feature %d of z = %.17g"):format(k, z[0]))
+          local at = (k - 1) * COLS + j
+          local it = want:get(i, at)
+          local off = math.abs(value - it)
+          if off ~= off or off > 10 * math.abs(moved:get(i, at) - it) then
+            formulas.expect(t, value, it, ("feature %d of z = %.17g"):format(k, z[0]))
+          end
         end
       end
     end
   end
   phi.each(t, compare)
-  for _, one in ipairs(settings.list(t)) do
-    t.label = one.label
-    compare(phi.new(t, one.component))
+  local list = settings.list(t)
+  for k = #t.subject:variants() + 1, #list do
+    t.label = list[k].label
+    compare(phi.new(t, list[k].component))
   end
   t.label = nil
   if not any then t:skip("it gives no formula in C") end

@@ -61,7 +61,8 @@ local function size_at(p, m, v)
   return sum
 end
 
--- What the quadrature, which ends at 13 spreads, may leave out.
+-- What the quadrature, which ends at 13 spreads, may leave out of a phi that is about 1 there, or
+-- as large as near 0.
 local TAIL <const> = 1e-36
 
 -- S(m, v) of a phi of one number, by two quadratures, for each output: values, and how sure.

@@ -57,7 +57,7 @@ function phi.each(t, f, edges)
   if not any then t:skip("its outputs are categories, which the test \"categories\" looks at") end
 end
 
---- phi.each_function(t, f): the same where phi is a function of one number.
+--- phi.each_function(t, f, edges): the same where phi is a function of one number.
 function phi.each_function(t, f, edges)
   local any = false
   phi.each(t, function(one)

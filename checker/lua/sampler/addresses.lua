@@ -122,9 +122,10 @@ end
 local TWICE <const> = "%d numbers with %s are also numbers with %s"
 
 -- Numbers that come twice among all that addresses give, where numbers of one do not repeat: {
--- number = where it was }. By some options the scalars of a feature share numbers.
+-- number = where it was }. The scalars of a feature may share them by an option: it is a fault
+-- where they do with every choice of options.
 local function check_twice(t, draw, layout)
-  local seen, count = {}, math.min(24, draw.total)
+  local seen, count, here = {}, math.min(24, draw.total), {} -- here: whether scalars are apart
   for k, address in ipairs(addresses(draw)) do
     local room = parameters.drawn(parameters.with(draw, address), layout, 0, count)
     local made, told, twice, other = core.block_get(room.weights), 0, 0, nil
@@ -141,13 +142,15 @@ local function check_twice(t, draw, layout)
     if address.plane == 0 then
       t:expect(twice < 20, TWICE, twice, address.text, other)
     elseif twice >= 20 then
+      here[address.plane] = false
       local shared = t.shared or {}
       t.shared, shared[address.plane] = shared, { t.label, twice, address.text, other }
-    elseif told >= 20 then
-      local apart = t.apart or {}
-      t.apart, apart[address.plane] = apart, true
+    elseif told >= 20 and here[address.plane] == nil then
+      here[address.plane] = true
     end
   end
+  t.apart = t.apart or {}
+  for plane, is in pairs(here) do t.apart[plane] = t.apart[plane] or is end
   return true
 end
 
@@ -165,11 +168,10 @@ local function check_streams(t, draw, layout, component)
   end
 end
 
--- Scalars that share numbers with every choice of options.
 local function check_scalars(t)
   for plane, said in pairs(t.shared or {}) do
     t.label = said[1]
-    t:expect(t.apart and t.apart[plane], TWICE, table.unpack(said, 2))
+    t:expect(t.apart[plane], TWICE, table.unpack(said, 2))
   end
 end
 

@@ -51,7 +51,7 @@ end
 -- Whether an option is a list, which may tell columns apart.
 local function has_list(stage)
   for _, value in pairs(stage.given) do
-    if type(value) == "table" then return true end
+    if type(value) == "table" and not value.kind then return true end
   end
   return false
 end

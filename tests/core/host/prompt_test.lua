@@ -57,10 +57,10 @@ end
 
 function TestPrompt:test_words_and_brackets_have_colours_as_they_are_typed()
   local _, shown = play{ [[type f = { 12, (nil) }]], [[wait (nil) }]], [[wait f = { 12, (nil) }]],
-    [[type \r]], [[type \x04]], "end" }
+    [[type \r]], [[wait > ]], [[type \x04]], "end" }
   lu.assertStrContains(shown, "\27[1;4m{\27[0m \27[36m12\27[0m, (\27[35mnil\27[0m)")
-  _, shown = play({ [[type f = { 12, (nil) }]], [[wait (nil) }]], [[type \r]], [[type \x04]],
-    "end" }, { environment = { NO_COLOR = "1" } })
+  _, shown = play({ [[type f = { 12, (nil) }]], [[wait (nil) }]], [[type \r]], [[wait > ]],
+    [[type \x04]], "end" }, { environment = { NO_COLOR = "1" } })
   lu.assertNotStrContains(shown, "\27[36m")
 end
 
