@@ -220,7 +220,9 @@ local function add_functions(list)
   end
   from_c = module_arguments("checker", "checker")
   for _, name in ipairs(sorted(w.checker)) do
-    add(list, "checker." .. name, "w.checker." .. name, w.checker[name], from_c[name])
+    if name ~= "leave" then -- which ends the process: what finalizers make then is not destroyed
+      add(list, "checker." .. name, "w.checker." .. name, w.checker[name], from_c[name])
+    end
   end
   for _, name in ipairs(sorted(sc)) do
     local value, call = sc[name], "sc." .. name

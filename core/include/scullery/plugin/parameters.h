@@ -168,14 +168,14 @@ static inline scl_const_parameters scl_dense_rows(const double *rows, ptrdiff_t 
  * uncorrelated; coordinate j has location mean[j] and scale scale[j]. Dense and structured: the d
  * numbers w_j; sparse: w_j given that j is in the support; threshold: t given column j. */
 enum {
-  SCL_FAMILY_OTHER = 0, /* gives no closed form */
+  SCL_FAMILY_OTHER = 0,  /* gives no closed form */
   SCL_FAMILY_GAUSSIAN,   /* scale: the standard deviation */
   SCL_FAMILY_UNIFORM,    /* on mean +- scale */
   SCL_FAMILY_RADEMACHER, /* mean +- scale */
   SCL_FAMILY_LAPLACE,    /* density exp(-|w - mean|/scale)/(2 scale) */
   SCL_FAMILY_CAUCHY,     /* half of the weights lie within mean +- scale */
-  SCL_FAMILY_STUDENT,  /* shape: degrees of freedom; one chi-square for all coordinates */
-  SCL_FAMILY_SPHERICAL /* a uniform direction times an independent radius */
+  SCL_FAMILY_STUDENT,    /* shape: degrees of freedom; one chi-square for all coordinates */
+  SCL_FAMILY_SPHERICAL   /* a uniform direction times an independent radius */
 };
 typedef int32_t scl_family;
 
