@@ -4,8 +4,7 @@ local values = require "scullery_checker.values"
 
 local choices = {}
 
--- What numbers are multiplied by that lie a few times apart from usual ones, of more digits than
--- texts show.
+-- Factors of usual numbers, a few times larger and smaller, with more digits than texts show.
 choices.scales = { 4.0000123, 0.3000014 }
 
 -- ------------ words

@@ -5,7 +5,7 @@ local components = require "scullery.compose.component"
 local core = require "scullery_checker.core"
 local definition = require "scullery_checker.definition"
 local parameters = require "scullery_checker.parameters"
-local solvers = require "scullery_checker.definition.solvers"
+local problems = require "scullery_checker.solver.problems"
 
 -- Times the default, or 1. Further from it powers overflow, and laws of samplers settle down.
 local FACTORS <const> = { 3e-4, 0.05, 20, 3e3 }
@@ -14,10 +14,9 @@ local FACTORS_OF <const> = { sampler = { 20, 3e3 }, metric = { 20, 3e3 },
   kernel = { 1e-5, 3e-4, 0.05, 20, 3e3, 1e5 } }
 local SCALES <const> = { 1, 1e3, 1e-3, 1e6, 1e-6 } -- of rows
 
--- Where bounds are further apart, numbers near them are so far from usual that all is the same; and
--- so near an upper bound of more than FAR times the usual number.
+-- Where bounds are further apart, numbers near them are so far from usual that all is the same; so
+-- are numbers near an upper bound of more than FAR times the usual one.
 local WIDE <const>, FAR <const> = 1e9, 1e4
-local MOST <const> = 4e6 -- instructions of a definition
 local MOST_WORDS <const> = 4 -- of other options that are tried
 
 -- outcomes[kind](t, component, scale): a matrix, on rows of that size. Of stages none: what limits
@@ -64,14 +63,21 @@ function outcomes.nonlinearity(t, component, scale)
   return not one.shape.one_hot and one:apply(one:take(t:random(3, 12 * one.fan_in) * scale)) or nil
 end
 
--- Predictions, with large targets, or with rows near each other.
-function outcomes.solver(t, component, scale)
-  local problems = require "scullery_checker.solver.problems"
-  if scale < 1e-3 then return nil end
-  for _, classes in ipairs{ 0, 2 } do
+-- Problems with large targets, or with rows near each other: of a regression and of two classes.
+local function problems_of(t, scale)
+  local list = {}
+  for k, classes in ipairs(scale < 1e-3 and {} or { 0, 2 }) do
     local problem = problems.make(t, { n = 40, d = 3, classes = classes })
     if scale < 1 then problem.X, problem.Z = problem.X * 0.01, problem.Z * 0.01 end
     if classes == 0 then problem.Y = problem.Y * math.max(scale, 1) end
+    list[k] = problem
+  end
+  return list
+end
+
+-- Predictions.
+function outcomes.solver(t, component, scale)
+  for _, problem in ipairs(problems_of(t, scale)) do
     local told = problems.solve(component, problem)
     if told.status == "ok" then return told.fits[1].predictions end
   end
@@ -155,16 +161,35 @@ local function is_settled(t, name, number)
   return off > 0 and off < 1e-8
 end
 
--- Compares a solver that defines its scores with these at the numbers of the pair, as from some
--- threshold on all that are larger may give the same; false where it defines none.
-local function is_compared(t, name, pair)
-  for _, number in ipairs(pair) do
+-- Scores of some rows by the definition of a solver with this number; nil where it says nothing.
+local function defined(t, name, number, problem)
+  local ok, scores = pcall(function()
     local component = t.subject:make{ [name] = number }
-    local declared = definition.of(component)
-    if t.kind ~= "solver" or not declared or not declared.score then return false end
-    definition.limited(MOST, solvers.score, t, component, declared.score)
+    local asked = problems.with(problem, { constant = problems.facts(component).intercept })
+    local score = definition.of(component).score(problems.rows(asked))
+    local list = {}
+    for i = 1, 5 do
+      for _, value in ipairs((definition.values(score, problems.row(problem.Z, i)))) do
+        list[#list + 1] = value
+      end
+    end
+    return core.matrix{ list }
+  end)
+  return ok and scores or nil
+end
+
+-- Whether a solver gives the same with both numbers by its definition: as beyond a threshold.
+local function is_defined(t, name, pair)
+  local said = false
+  for _, scale in ipairs(t.kind == "solver" and SCALES or {}) do
+    for _, problem in ipairs(problems_of(t, scale)) do
+      local a = defined(t, name, pair[1], problem)
+      local b = a and defined(t, name, pair[2], problem)
+      if b and (a - b):abs():max() > 1e-9 * a:abs():max() then return false end
+      said = said or b ~= nil
+    end
   end
-  return true
+  return said
 end
 
 local function run(t)
@@ -178,7 +203,7 @@ local function run(t)
       if same then cut = cut or pair elseif same == false then differs = true end
     end
     any = any or differs or cut
-    if cut and differs and not is_compared(t, option.name, cut) then
+    if cut and differs and not is_defined(t, option.name, cut) then
       t:warn("%s = %g gives the same as %s = %g, and other numbers do not: is it cut?",
         option.name, cut[1], option.name, cut[2])
     end

@@ -28,7 +28,7 @@ end
 -- Columns with a single number tie.
 function TestRight:test_a_greedy_choice() passes("solver.single", { 1, 2, 3, 143373652 }) end
 
--- And which changes some of columns that are alike.
+-- It changes some of columns that are alike.
 function TestRight:test_a_stage_whose_formula_takes_functions_of_c()
   passes("stage.power", { 1, 2 })
   passes("stage.power", { 1 }, "effects")
@@ -64,6 +64,13 @@ end
 function TestRight:test_a_sampler_by_columns_without_a_bias()
   passes("sampler.triangles", { 1 })
   passes("sampler.triangles", { 2 }, "columns")
+  local function features(columns) -- of 13 million columns all weights would take 208 GB
+    local X = sc.matrix.csr{ columns = columns, starts = { 0, 2, 3, 5 },
+      indices = { 0, 4, 1, 2, 3 }, values = { 1, -0.5, 2, 0.3, 1.5 } }
+    return sc.features{ p = sc.sampler.triangles(), phi = sc.nonlinearity.tanh(), T = 2000,
+      seed = 1 }:fit(X):transform(X)
+  end
+  lu.assertEquals((features(5) - features(13000000)):abs():max(), 0)
 end
 
 -- What is 0 on all numbers that a quadrature sees; and without the kink where that is at 0.

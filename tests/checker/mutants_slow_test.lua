@@ -44,6 +44,9 @@ local mutants = {
   -- the formula is infinite over infinite
   { "nonlinearity", "logistic.c", '"1 / (1 + exp(-z))"', '"exp(z) / (1 + exp(z))"', "formula",
     "fail", "nan" },
+  -- the penalty is cut, of a solver that defines its scores
+  { "solver", "trimmed.c", "normal.total * t->self->lambda",
+    "normal.total * fmin(t->self->lambda, 1e-4)", "cuts", "warn", "is it cut" },
   -- orders in the formula are cut to two bits
   { "nonlinearity", "arccos.c", 'pow(z, %d)", order_of(self)', 'pow(z, %d)", order_of(self) & 3',
     "formula", "fail", "by the formula" },

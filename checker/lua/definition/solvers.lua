@@ -18,26 +18,7 @@ local TASKS <const> = { { classes = 0 }, { classes = 2 }, { classes = 3 },
   { classes = 0, targets = 3 }, { classes = 0, positive = true },
   { classes = 0, positive = true, zeros = true } }
 
-local function list_of(A, i)
-  local list = {}
-  for j = 1, A:cols() do list[j] = A:get(i, j) end
-  return list
-end
-
--- Rows of a problem with their scores at a and b; numbers for one target.
-local function rows_of(problem, a, b)
-  local list = {}
-  for i = 1, problem.X:rows() do
-    local x, y, f = list_of(problem.X, i), list_of(problem.Y, i), b or 0
-    for j, w in ipairs(a or {}) do f = f + w * x[j] end
-    list[i] = { x = x, y = #y == 1 and y[1] or y, f = f,
-      w = problem.weights and problem.weights:get(i, 1) or 1 }
-  end
-  list.classes, list.targets = problem.classes, problem.of or problem.Y:cols()
-  list.gram, list.constant = problem.gram, problem.constant
-  for i, row in ipairs(problem.gram and list or {}) do row.base = list_of(problem.base, i) end
-  return list
-end
+local list_of, rows_of = problems.row, problems.rows
 
 -- The problem of rows that are all its first one.
 local function alike_of(problem)
@@ -218,9 +199,8 @@ end
 -- How much score j of row i by the definition changes where the rows and their weights change by
 -- rounding: a method that chooses rows may be between two choices.
 local function unsteady(t, problem, declared, i, j, want)
-  local most = 0
+  local most, n, d = 0, problem.X:rows(), problem.X:cols()
   for of = 1, 3 do
-    local n, d = problem.X:rows(), problem.X:cols()
     local noise = t:random(n, d + 1, 60 + of) * 1e-9 + 1
     local w = noise:column(d + 1):copy()
     local define = declared.score(rows_of(problems.with(problem, {

@@ -227,6 +227,29 @@ function problems.exact(t, given, tolerance, iterations)
   return given
 end
 
+--- problems.row(A, i): row i of a matrix as a list.
+function problems.row(A, i)
+  local list = {}
+  for j = 1, A:cols() do list[j] = A:get(i, j) end
+  return list
+end
+
+--- problems.rows(problem[, a, b]): its rows for a definition, with their scores at a and b; numbers
+--- for one target.
+function problems.rows(problem, a, b)
+  local list = {}
+  for i = 1, problem.X:rows() do
+    local x, y, f = problems.row(problem.X, i), problems.row(problem.Y, i), b or 0
+    for j, w in ipairs(a or {}) do f = f + w * x[j] end
+    list[i] = { x = x, y = #y == 1 and y[1] or y, f = f,
+      w = problem.weights and problem.weights:get(i, 1) or 1 }
+  end
+  list.classes, list.targets = problem.classes, problem.of or problem.Y:cols()
+  list.gram, list.constant = problem.gram, problem.constant
+  for i, row in ipairs(problem.gram and list or {}) do row.base = problems.row(problem.base, i) end
+  return list
+end
+
 --- problems.settled(t, component, lambda): it with that regularisation, and many steps to a small
 --- tolerance.
 function problems.settled(t, component, lambda)

@@ -66,11 +66,11 @@ enum {
   SCL_STAGE_TARGETS = 1,
   /* A stage with one of these may follow features, whose common factor the host may leave out:
    * a positive factor of all columns does not change what the stage gives, or what it gives has the
-   * same factor, not a power of it. Steps, as of bins, are neither: rounding crosses them. */
+   * same factor, not a power of it. Bins are neither: rounding crosses their edges. */
   SCL_STAGE_SCALE_FREE = 2,
   SCL_STAGE_HOMOGENEOUS = 4,
-  /* Number j of a result depends on number j of the row alone, as always in the simple form;
-   * columns may become what they become in ways of their own. */
+  /* Number j of a result depends on number j of the row alone, as always in the simple form. The
+   * columns need not be treated alike. */
   SCL_STAGE_BY_COLUMN = 8
 };
 
